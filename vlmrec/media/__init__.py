@@ -1,1 +1,1 @@
-
+"""Video in, request parts out: probing, frame sampling, sub-clips and delivery."""

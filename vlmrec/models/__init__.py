@@ -1,1 +1,1 @@
-
+"""The model side: OpenAI-compatible client, providers, retries and the reading of replies."""

@@ -1,1 +1,1 @@
-
+"""Pure folds over stored events, one module each."""

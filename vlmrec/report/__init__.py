@@ -1,1 +1,1 @@
-
+"""Tables and plots of what projections say."""

@@ -1,1 +1,1 @@
-
+"""Rendered clips whose every answer is known."""

@@ -1,1 +1,1 @@
-
+"""The HTML viewer beside the video."""
