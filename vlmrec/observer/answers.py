@@ -1,0 +1,128 @@
+"""From a scene to the text of a reply: answers to questions, Stage 0 tables, scene prose.
+
+A value is given only where the scene holds the finding with enough confidence and the value is among the options shown.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from vlmrec.observer.request import ChatRequest, Question
+from vlmrec.observer.scene import Scene
+from vlmrec.terms import Party, Status
+
+CONFIDENT = 0.6
+
+
+class Finding(NamedTuple):
+    """An answer in the making. ``value`` is a domain code, None in an abstention."""
+
+    status: Status
+    value: str | None
+    reason: str
+    start: float | None = None
+    end: float | None = None
+    confidence: float | None = None
+
+
+def unknown(reason: str) -> Finding:
+    """The abstention that says: not measured."""
+    return Finding(Status.UNKNOWN, None, reason)
+
+
+def reply_text(asked: ChatRequest, scene: Scene | None) -> str:
+    """The content of the assistant's message: one JSON object, prose for a scene task."""
+    if asked.task == "entity_table":
+        return _dump(_keep(_table(scene), asked.schema))
+    if asked.task == "scene":
+        return _prose(scene)
+    return _dump(_obey(_finding(asked, scene), asked.schema))
+
+
+def _finding(asked: ChatRequest, scene: Scene | None) -> Finding:
+    if asked.question is None:
+        return unknown("no question in the form this model reads")
+    if scene is None:
+        return unknown("no video or frames in the request")
+    if not scene.usable:
+        return unknown(scene.reason)
+    found = _answer(asked.question, scene)
+    if found.value is not None and found.value not in asked.question.codes:
+        return unknown(f"measured {found.value}, which is not among the options shown")
+    if found.confidence is not None and found.confidence < CONFIDENT:
+        return unknown(f"{found.reason} (confidence {found.confidence:.2f} is too low to say)")
+    return found
+
+
+def _answer(question: Question, scene: Scene) -> Finding:
+    if question.party is Party.SELF and {"moving", "stopped"} <= question.codes:
+        states = {span.state for span in scene.ego}
+        if len(states) == 1:
+            span = scene.ego[0]
+            return Finding(
+                Status.OBSERVED, span.state, "optical flow of the road", span.start, span.end, span.confidence
+            )
+        return unknown("the ego vehicle's motion changes, or could not be measured")
+    return unknown("this model does not measure what the question asks")
+
+
+def _obey(found: Finding, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    answer = _as_dict(found)
+    properties = schema.get("properties") if schema is not None else None
+    if not isinstance(properties, dict):
+        return answer
+    if not _allows(properties.get("value"), found.value):
+        answer = _as_dict(unknown(f"{found.value} is not allowed by the schema"))
+    return _keep(answer, schema)
+
+
+def _keep(answer: dict[str, Any], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The keys the schema names, in the schema's order: that is the order a constrained decoder writes."""
+    properties = schema.get("properties") if schema is not None else None
+    if not isinstance(properties, dict) or not properties:
+        return answer
+    return {key: answer[key] for key in properties if key in answer}
+
+
+def _allows(schema: Any, value: str | None) -> bool:
+    if not isinstance(schema, dict):
+        return True
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(branches, list):
+        return any(_allows(branch, value) for branch in branches)
+    if isinstance(schema.get("enum"), list):
+        return value in schema["enum"]
+    if "const" in schema:
+        return bool(schema["const"] == value)
+    kinds = schema.get("type")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return not isinstance(kinds, list) or ("null" if value is None else "string") in kinds
+
+
+def _as_dict(found: Finding) -> dict[str, Any]:
+    return {
+        "status": str(found.status),
+        "value": found.value,
+        "reason": found.reason,
+        "evidence_start": _seconds(found.start),
+        "evidence_end": _seconds(found.end),
+        "confidence": None if found.confidence is None else round(found.confidence, 2),
+    }
+
+
+def _seconds(time: float | None) -> float | None:
+    return None if time is None else round(time, 3)
+
+
+def _table(scene: Scene | None) -> dict[str, Any]:
+    return {"entities": [], "contact_time": None, "ego_lane": None, "lane_count": None, "camera_events": []}
+
+
+def _prose(scene: Scene | None) -> str:
+    if scene is None or not scene.usable or not scene.ego:
+        return "Nothing about the scene could be measured."
+    return " ".join(f"From {s.start:.1f} s to {s.end:.1f} s the recording vehicle is {s.state}." for s in scene.ego)
+
+
+def _dump(answer: Mapping[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False)
