@@ -1,0 +1,101 @@
+"""What commands print, in one manner: results on stdout, remarks on stderr.
+
+Text from outside (replies, file names) is shown with its control and bidirectional characters
+spelled out, so that no reply can drive a terminal or reorder what a line says.
+"""
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+
+def print_json(value: Any) -> None:
+    """Print ``value`` (a Struct or builtins) as one canonical JSON document and a newline."""
+    from vlmrec.canonical import canonical_json
+
+    click.echo(canonical_json(value).decode("utf-8"))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
+    """Print a table: drawn on a terminal, aligned plain text in a pipe. Numbers stand to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    right = [bool(cells) and all(_numeric(row[i]) for row in cells) for i in range(len(columns))]
+    if sys.stdout.isatty():
+        _print_rich(columns, cells, right, title)
+        return
+    if title is not None:
+        click.echo(title)
+    widths = [max([_width(name), *(_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    for row in (list(columns), *cells):
+        padded = (_pad(text, width, to_right) for text, width, to_right in zip(row, widths, right, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def warn(message: str) -> None:
+    """Say something on stderr that doesn't stop the command."""
+    click.echo(f"Warning: {visible(message)}", err=True)
+
+
+def note(message: str) -> None:
+    """Say on stderr what is being done."""
+    click.echo(visible(message), err=True)
+
+
+def visible(text: str) -> str:
+    """``text`` with control, bidirectional and surrogate characters written as escapes; newlines and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_spelled(char) for char in text)
+
+
+def _spelled(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return visible(str(value)).replace("\n", "⏎").replace("\t", " ")
+
+
+def _numeric(text: str) -> bool:
+    return text == "-" or text.rstrip("%").replace(".", "", 1).replace(",", "").lstrip("-+").isdigit()
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _pad(text: str, width: int, to_right: bool) -> str:
+    blanks = " " * (width - _width(text))
+    return blanks + text if to_right else text + blanks
+
+
+def _print_rich(columns: Sequence[str], cells: list[list[str]], right: list[bool], title: str | None) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
+    for name, to_right in zip(columns, right, strict=True):
+        table.add_column(name, justify="right" if to_right else "left")
+    for row in cells:
+        table.add_row(*(Text(text) for text in row))
+    Console().print(table)

@@ -1,0 +1,105 @@
+"""The ``vlmrec`` command: a click group that imports a sub-command only when it is used.
+
+``COMMANDS`` is the static table of sub-commands, so that ``vlmrec --help`` and completion load no
+library code. This is the one place where a VlmrecError becomes a line on stderr and an exit code;
+an interrupt ends with 130, a closed pipe in silence; anything else is a bug and keeps its traceback.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+from click.shell_completion import CompletionItem
+
+from vlmrec import __version__
+from vlmrec.errors import VlmrecError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+
+
+class Row(NamedTuple):
+    """A sub-command: its module under ``vlmrec.commands`` and its one line of help."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, dict[str, Row]] = {
+    "Make a run": {},
+    "Look at one": {},
+    "Project": {},
+    "Parts": {
+        "schema": Row("schema", "Print the JSON Schema of an event or data contract, or write them all."),
+    },
+}
+_ROWS = {name: row for rows in COMMANDS.values() for name, row in rows.items()}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are listed from the table and imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_ROWS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        row = _ROWS.get(cmd_name)
+        if row is None:
+            return None
+        command = import_module(f"vlmrec.commands.{row.module}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"vlmrec.commands.{row.module} has no click command named `command`")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, rows in COMMANDS.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(name, row.help) for name, row in rows.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [name for name in _ROWS if name.startswith(incomplete)]
+        return [
+            *(CompletionItem(name, help=_ROWS[name].help) for name in names),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            value = super().invoke(ctx)
+            sys.stdout.flush()  # a reader that has gone shows here, not at interpreter exit
+            return value
+        except VlmrecError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(BROKEN_PIPE)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Record what video-language models answer about dashcam clips, and project every number from the record.
+
+    \b
+        vlmrec extract clips/ --run-id first && vlmrec score first --gold clips/gold
+    """
+
+
+def main() -> None:
+    """Entry point of the installed program."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # what a terminal's encoding can't show is escaped, never a crash
+            reconfigure(errors="backslashreplace")
+    cli(prog_name="vlmrec")
+
+
+if __name__ == "__main__":
+    main()
