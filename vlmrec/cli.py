@@ -27,14 +27,19 @@ class Row(NamedTuple):
     help: str
 
 
+# fmt: off
+# [table by `make docs`]
 COMMANDS: dict[str, dict[str, Row]] = {
     "Make a run": {},
     "Look at one": {},
     "Project": {},
     "Parts": {
+        "observer": Row("observer", "The embedded baseline model: classical computer vision behind the API of a language model."),
         "schema": Row("schema", "Print the JSON Schema of an event or data contract, or write them all."),
     },
 }
+# [end]
+# fmt: on
 _ROWS = {name: row for rows in COMMANDS.values() for name, row in rows.items()}
 
 
