@@ -3,7 +3,9 @@
 VlmrecError                 shown as one line by the command line; exit code as stated
 ├── InputError          2   fix the input: a file, an option, a condition, a label, a reply of the engine's user
 │   ├── MediaError      2   a video file can't be read; names the file and the fault
-│   ├── LogError        2   a run log can't be opened, is too new, or is locked by another writer
+│   ├── LogError        2   a run log can't be opened, is too new, or refuses what was to be appended
+│   │   ├── LogBusy     2   another process writes or reads the log; try again when it has ended
+│   │   └── DuplicateEvent  an event with this id is in the log already; nothing of the batch was appended
 │   └── ResumeRefused   2   what the run was made with has changed; names the first field that differs
 ├── CheckFailed         1   a check ran and did not hold (verify, engine check)
 ├── StopRun             2   the run was stopped because further calls would fail in the same way
@@ -32,6 +34,14 @@ class MediaError(InputError):
 
 class LogError(InputError):
     """A run log can't be opened or written."""
+
+
+class LogBusy(LogError):
+    """Another process holds the log, as its writer or as a reader that a change of journal mode must wait for."""
+
+
+class DuplicateEvent(LogError):
+    """An event with the same deterministic id is in the log already."""
 
 
 class ResumeRefused(InputError):
