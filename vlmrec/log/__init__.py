@@ -1,1 +1,7 @@
 """The append-only run log: writer, reader, hash chain, blobs, views and upcasters."""
+
+from vlmrec.log.format import Appended, LogInfo, LogKind, Parent, Row
+from vlmrec.log.reader import LogReader, open_log
+from vlmrec.log.writer import LogWriter, seal_if_idle
+
+__all__ = ["Appended", "LogInfo", "LogKind", "LogReader", "LogWriter", "Parent", "Row", "open_log", "seal_if_idle"]

@@ -1,0 +1,286 @@
+"""The log's one writer: appends are durable when their future resolves, and many share one commit.
+
+A thread owns the SQLite connection. Whoever appends, from threads or from asyncio, hands over a
+batch that is already encoded and gets a future. The thread takes all batches that wait, commits
+them together (WAL, synchronous=FULL) and only then resolves their futures: what was acknowledged
+survives the death of the process. A batch is stored whole or not at all, and one that is refused
+takes no other with it. An append once made is carried out, even if whoever waits for it is cancelled.
+"""
+
+import asyncio
+import contextlib
+import os
+import queue
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from filelock import BaseFileLock
+
+from vlmrec.errors import LogBusy, LogError
+from vlmrec.events import Event
+from vlmrec.log import lock
+from vlmrec.log.commit import Commit, Pending
+from vlmrec.log.database import connect_writer, read_info, schema_faults, shipped_ddl
+from vlmrec.log.encode import encode_batch
+from vlmrec.log.format import APPLICATION_ID, FORMAT, LOG_COLUMNS, REQUIRES, Appended, LogInfo, LogKind, Parent
+from vlmrec.terms import Blob
+
+LOCK_WAIT_S = 1.0
+"""How long an opening writer waits for the lock: a command that only seals a log holds it for moments."""
+
+SEAL_WAIT_S = 1.0
+"""How long a seal waits for readers that are about to leave, such as ``events --follow``."""
+
+LINGER_S = 0.0005
+"""The longest that a commit waits for producers that were resolved together, so that they commit together again."""
+
+
+class LogWriter:
+    """Appends to one log. Made by ``create`` or ``open``; a context manager that closes, and doesn't seal."""
+
+    def __init__(self, path: Path, held: BaseFileLock, *, wait_s: float) -> None:
+        self.path = path
+        self._held = held
+        self._queue: queue.SimpleQueue[Pending | None] = queue.SimpleQueue()
+        self._closed = False
+        self._guard = threading.Lock()
+        self._sealed: bool | None = None
+        self._started: Future[Commit] = Future()
+        self._seal_wait_s: float | None = None
+        self._thread = threading.Thread(target=self._run, args=(wait_s,), name=f"log {path.name}", daemon=True)
+        self._thread.start()
+        try:
+            self._commit = self._started.result()
+        except BaseException:
+            self._thread.join()
+            held.release()
+            raise
+        self.info: LogInfo = self._commit.info
+
+    @classmethod
+    def create(cls, path: Path, *, kind: LogKind, log_uuid: str, created: str, parent: Parent | None = None) -> Self:
+        """A new log. Raises LogError if there is a file already; a crash leaves either no log or a whole one."""
+        if str(uuid.UUID(log_uuid)) != log_uuid:
+            raise ValueError(f"{log_uuid!r} is not a UUID in its usual form")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = lock.acquire(path, wait_s=LOCK_WAIT_S)
+        try:
+            if path.exists():
+                raise LogError(f"{path}: there is a log already; resume it, or choose another run id")
+            info = LogInfo(format=FORMAT, kind=kind, uuid=log_uuid, created=created, parent=parent, requires=REQUIRES)
+            _make_file(path, info)
+        except BaseException:
+            held.release()
+            raise
+        return cls(path, held, wait_s=SEAL_WAIT_S)
+
+    @classmethod
+    def open(cls, path: Path, *, wait_s: float = 5.0) -> Self:
+        """Go on with a log. Raises LogBusy when another writes it, or when readers hold it for longer than ``wait_s``."""
+        if not path.is_file():
+            raise LogError(f"{path}: there is no such log to go on with")
+        return cls(path, lock.acquire(path, wait_s=LOCK_WAIT_S), wait_s=wait_s)
+
+    @property
+    def head(self) -> str | None:
+        """The hash of the last durable row; None in a log without events."""
+        return self._commit.durable.head
+
+    @property
+    def last_seq(self) -> int:
+        """The place of the last durable row; 0 in a log without events."""
+        return self._commit.durable.seq
+
+    def append(self, events: Sequence[Event], blobs: Sequence[Blob] = ()) -> "Future[Appended]":
+        """Store the events and the blobs they refer to; resolved when durable.
+
+        Raises ValueError at once for what a log can't hold. The future fails with DuplicateEvent, or
+        with LogError for a blob that is neither given nor stored and for a log that can't be written.
+        """
+        pending = Pending(encode_batch(events, blobs), Future())
+        pending.future.set_running_or_notify_cancel()  # a waiter's cancellation doesn't withdraw what was appended
+        self._put(pending)
+        return pending.future
+
+    async def append_async(self, events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Appended:
+        """``append`` for asyncio."""
+        return await asyncio.wrap_future(self.append(events, blobs))
+
+    def seal(self) -> bool:
+        """Make the log one file, and close. False when a reader holds it: all rows are in the file, but it stays in WAL mode.
+
+        A log that stays unsealed is sealed by the next command that finds it idle (``seal_if_idle``).
+        """
+        self._seal_wait_s = SEAL_WAIT_S
+        self.close()
+        return bool(self._sealed)
+
+    def close(self) -> None:
+        """Commit what has been appended, and let go of the log. Repeated calls do nothing."""
+        with self._guard:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+        self._held.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _put(self, pending: Pending) -> None:
+        with self._guard:
+            if self._closed:
+                raise LogError(f"{self.path}: the log has been closed by its writer; open it again to append")
+            self._queue.put(pending)
+
+    def _run(self, wait_s: float) -> None:
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = connect_writer(self.path, wait_s=wait_s)
+            commit = _ready(connection, self.path, wait_s)
+        except BaseException as error:  # noqa: BLE001  handed to the thread that waits for it
+            if connection is not None:
+                connection.close()
+            self._started.set_exception(error)
+            return
+        self._started.set_result(commit)
+        try:
+            self._serve(commit)
+            if self._seal_wait_s is not None:
+                self._sealed = sealed(connection, self._seal_wait_s)
+        finally:
+            connection.close()
+
+    def _serve(self, commit: Commit) -> None:
+        expected = 1
+        while True:
+            first = self._queue.get()
+            if first is None:
+                return
+            group, last = self._group(first, expected)
+            commit.run(group)
+            expected = len(group)
+            if last:
+                return
+
+    def _group(self, first: Pending, expected: int) -> tuple[list[Pending], bool]:
+        """All that waits, and what is likely to come in a moment; True when the writer is closing."""
+        group = [first]
+        deadline: float | None = None
+        while True:
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                if len(group) >= expected:
+                    return group, False
+                now = time.monotonic()
+                deadline = now + LINGER_S if deadline is None else deadline
+                if now >= deadline:
+                    return group, False
+                try:
+                    item = self._queue.get(timeout=deadline - now)
+                except queue.Empty:
+                    return group, False
+            if item is None:
+                return group, True
+            group.append(item)
+
+
+def seal_if_idle(path: Path) -> bool:
+    """Seal a log that nobody writes, if it isn't sealed. True when it is sealed now; never waits for anybody."""
+    try:
+        held = lock.acquire(path, wait_s=0)
+    except LogBusy:
+        return False
+    try:
+        connection = connect_writer(path, wait_s=0)
+        try:
+            return sealed(connection, 0)
+        finally:
+            connection.close()
+    except sqlite3.OperationalError:
+        return False  # in a folder or file that can't be written, or with readers just now
+    finally:
+        held.release()
+
+
+def sealed(connection: sqlite3.Connection, wait_s: float) -> bool:
+    """Bring every row into the database file, then leave WAL mode unless a reader is connected."""
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        return True
+    connection.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    deadline = time.monotonic() + wait_s
+    while True:
+        with contextlib.suppress(sqlite3.OperationalError):
+            if connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete":
+                return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.02)
+
+
+def _ready(connection: sqlite3.Connection, path: Path, wait_s: float) -> Commit:
+    info = read_info(connection, path)
+    faults = schema_faults(connection, info.format)
+    if faults:
+        raise LogError(f"{path}: the log's protection is not as shipped ({faults[0]}); see `vlmrec verify {path.stem}`")
+    _to_wal(connection, path, wait_s)
+    connection.execute("PRAGMA synchronous = FULL")
+    return Commit(connection, path, info)
+
+
+def _to_wal(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
+                return
+            reason = "SQLite keeps another journal mode"
+        except sqlite3.OperationalError as error:
+            reason = str(error)
+        if time.monotonic() >= deadline:
+            raise LogBusy(
+                f"{path}: the log can't be opened for writing ({reason}): waited {wait_s:g} s for its readers. "
+                f"Close what reads it (a viewer, Datasette, `vlmrec events --follow`) and try again"
+            )
+        time.sleep(0.05)
+
+
+def _make_file(path: Path, info: LogInfo) -> None:
+    """Write the file under another name and rename it, so that a log is there whole or not at all."""
+    fresh = path.with_name(f".{path.name}.new")
+    for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
+        leftover.unlink(missing_ok=True)
+    connection = sqlite3.connect(fresh, isolation_level=None)
+    try:
+        parent = (info.parent.uuid, info.parent.head) if info.parent else (None, None)
+        connection.executescript(
+            f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {info.format};\n{shipped_ddl()}"
+        )
+        row = (info.format, info.kind.value, info.uuid, info.created, *parent, info.requires)
+        connection.execute(f"INSERT INTO log ({', '.join(LOG_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+    fresh.rename(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
