@@ -1,0 +1,38 @@
+"""Which chart of the published standard a case is, and what it says about fault.
+
+Written down from the standard by hand, case by case; the engine has no part in it. ``ego`` is the
+letter that the recording vehicle has in the chart.
+"""
+
+from typing import Literal, NamedTuple
+
+from vlmrec.gold import OUT_OF_SCOPE
+
+Letter = Literal["A", "B"]
+
+
+class Leaf(NamedTuple):
+    """A chart, the ego's letter in it, and the base share of A in percent. No letter where a gate ends the clip."""
+
+    chart: str
+    ego: Letter | None = None
+    share_a: int | None = None
+
+    @property
+    def ego_share(self) -> int | None:
+        """The ego's base share in percent."""
+        if self.share_a is None:
+            return None
+        return self.share_a if self.ego == "A" else 100 - self.share_a
+
+
+GATED = Leaf(OUT_OF_SCOPE)
+LEAVES: dict[str, Leaf] = {
+    "cut_in": Leaf("차43-2", "A", 30),
+    "rear_end_lead": Leaf("차41-1", "A", 100),
+}
+
+
+def leaf_of(case: str) -> Leaf:
+    """The leaf of a case."""
+    return LEAVES[case]

@@ -1,0 +1,203 @@
+"""From a seed to clips and gold on disk: plans, checks them, renders each clip in a process of its own.
+
+The same seed and the same library versions give the same bytes, whatever the number of workers. A clip's
+name is a hash of seed and number. What was drawn for whom is kept in ``gold/_scenarios.json``, which is no label.
+"""
+
+import itertools
+import json
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from vlmrec.canonical import canonical_json, sha256_hex
+from vlmrec.errors import InputError
+from vlmrec.gold import GoldLabel, write_gold
+from vlmrec.synth.answers import gold_answers
+from vlmrec.synth.camera import CameraPath
+from vlmrec.synth.charts import leaf_of
+from vlmrec.synth.draw import Draw, generator
+from vlmrec.synth.grounding import entity_table
+from vlmrec.synth.look import Look, draw_look
+from vlmrec.synth.plot import Plot
+from vlmrec.synth.scenarios import SCENARIOS, scenario
+
+NOTES = "_scenarios.json"
+SHORTEST, LONGEST = 6.0, 60.0
+PICTURE_KEYS = ("fps", "width", "height")
+
+
+class ClipPlan(Struct, frozen=True, kw_only=True):
+    """All that a clip is made from."""
+
+    clip_id: str
+    scenario: str
+    seed: int
+    index: int
+    fixed: dict[str, str]
+    duration: float
+    width: int
+    height: int
+    fps: int
+    engine: str
+
+    @property
+    def stream(self) -> str:
+        """The name of this clip's random streams: variations of one clip share them."""
+        return f"{self.seed}/{self.index}"
+
+
+class Staged(NamedTuple):
+    """A clip before it is drawn."""
+
+    plan: ClipPlan
+    plot: Plot
+    look: Look
+    drawn: dict[str, float | str]
+
+
+class Made(NamedTuple):
+    """A finished clip."""
+
+    plan: ClipPlan
+    video: Path
+    gold: Path
+
+
+def plan_clips(
+    *, seed: int, count: int, scenarios: Sequence[str] = (), vary: Mapping[str, Sequence[str]] | None = None,
+    duration: float = 10.0, width: int = 1280, height: int = 720, fps: int = 15, engine: str = "0.1.3",
+) -> list[ClipPlan]:  # fmt: skip
+    """Plans ``count`` clips, each once for every combination of ``vary``.
+
+    Without ``scenarios`` all take turns in a seeded order. Raises InputError for names, keys or values that don't exist.
+    """
+    if not SHORTEST <= duration <= LONGEST:
+        raise InputError(
+            f"--duration {duration}: expected {SHORTEST:g} to {LONGEST:g} seconds, to hold an approach and what follows"
+        )
+    names = [name for name in scenarios if scenario(name)] or list(SCENARIOS)
+    vary = vary or {}
+    plans = []
+    for index in range(count):
+        chosen = _turn(names, seed, index)
+        for number, values in enumerate(itertools.product(*vary.values())):
+            fixed = dict(zip(vary, values, strict=True))
+            size = {key: _whole(key, fixed.pop(key)) for key in PICTURE_KEYS if key in fixed}
+            plan = ClipPlan(
+                clip_id=clip_name(seed, index, number), scenario=chosen, seed=seed, index=index, fixed=fixed, duration=duration,
+                width=size.get("width", width), height=size.get("height", height), fps=size.get("fps", fps), engine=engine,
+            )  # fmt: skip
+            _check(plan)
+            plans.append(plan)
+    return plans
+
+
+def clip_name(seed: int, index: int, variation: int = 0) -> str:
+    """A name that says nothing: a hash of seed, number and variation."""
+    return f"clip_{sha256_hex(canonical_json([seed, index, variation]))[:10]}"
+
+
+def stage_clip(plan: ClipPlan) -> Staged:
+    """Everything about a clip but its pixels. Raises InputError for a fixed key that the scenario doesn't draw."""
+    motion = Draw(generator(plan.stream, "motion"), plan.fixed)
+    plot = scenario(plan.scenario)(motion, plan.duration)
+    seen = Draw(generator(plan.stream, "look"), plan.fixed)
+    look = draw_look(seen, len(plot.scene.vehicles))
+    drawn = {**seen.used, **motion.used}
+    unknown = sorted(set(plan.fixed) - set(drawn))
+    if unknown:
+        raise InputError(
+            f"--vary {unknown[0]}: {plan.scenario} draws no such thing; it has {', '.join(sorted({*drawn, *PICTURE_KEYS}))}"
+        )
+    return Staged(plan, plot, look, drawn)
+
+
+def gold_label(staged: Staged) -> GoldLabel:
+    """The reviewed label of a clip."""
+    plan, scene = staged.plan, staged.plot.scene
+    path = CameraPath(scene, staged.look, generator(plan.stream, "camera"))
+    aspect = plan.width / plan.height
+    leaf = leaf_of(staged.plot.case)
+    answers, data_version = gold_answers(staged.plot, staged.look, path, aspect, engine=plan.engine)
+    return GoldLabel(
+        clip_id=plan.clip_id,
+        answers=answers,
+        gold_leaf=leaf.chart,
+        self_fault=leaf.ego_share,
+        stage0=entity_table(scene, staged.look, path, aspect),
+        data_version=data_version,
+    )
+
+
+def make_clips(plans: Sequence[ClipPlan], out: Path, *, workers: int = 1) -> Iterator[Made]:
+    """Renders every plan into ``out``, in the order given, each clip as soon as it is done."""
+    out.mkdir(parents=True, exist_ok=True)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=context) as pool:
+        for plan, video in zip(plans, pool.map(_render, plans, [out] * len(plans)), strict=True):
+            staged = stage_clip(plan)
+            gold = write_gold(out / "gold", gold_label(staged))
+            _note(out / "gold" / NOTES, staged)
+            yield Made(plan, video, gold)
+
+
+def _render(plan: ClipPlan, out: Path) -> Path:
+    """Runs in the child process: Panda3D keeps its engine in global state."""
+    import cv2
+
+    from vlmrec.synth.encode import write_video
+    from vlmrec.synth.render import Picture, draw_frames
+
+    cv2.setNumThreads(1)
+    staged = stage_clip(plan)
+    frames = draw_frames(staged.plot.scene, staged.look, Picture(plan.width, plan.height, plan.fps), plan.stream)
+    target = out / f"{plan.clip_id}.mp4"
+    part = target.with_name(f".{target.name}.part")
+    write_video(part, frames, fps=plan.fps, width=plan.width, height=plan.height, crf=staged.look.crf)
+    part.replace(target)
+    return target
+
+
+def _turn(names: Sequence[str], seed: int, index: int) -> str:
+    lap, place = divmod(index, len(names))
+    return names[int(generator(seed, "order", lap).permutation(len(names))[place])]
+
+
+def _check(plan: ClipPlan) -> None:
+    for key, value, low, high in (
+        ("width", plan.width, 64, 3840),
+        ("height", plan.height, 36, 2160),
+        ("fps", plan.fps, 1, 60),
+    ):
+        if not low <= value <= high or (key != "fps" and value % 2):
+            raise InputError(f"{key} {value}: expected {low} to {high}" + ("" if key == "fps" else ", an even number"))
+    stage_clip(plan)
+
+
+def _whole(key: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"--vary {key}={text}: expected a whole number") from None
+
+
+def _note(path: Path, staged: Staged) -> None:
+    plan = staged.plan
+    notes: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    notes[plan.clip_id] = {
+        "scenario": plan.scenario,
+        "seed": plan.seed,
+        "index": plan.index,
+        "fixed": plan.fixed,
+        "drawn": staged.drawn,
+        "size": [plan.width, plan.height],
+        "fps": plan.fps,
+    }
+    path.write_text(
+        json.dumps(dict(sorted(notes.items())), ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
+    )
