@@ -194,6 +194,7 @@ class MediaPrepared(Payload, frozen=True, kw_only=True):
     delivery: Annotated[str, Meta(description="`data_url`, `presigned_url`, `frames` or `file`.")]
     items: tuple[MediaItem, ...]
     plan: Annotated[dict[str, Any], Meta(description="Source hash, PTS list, resize, encoder and its version.")]
+    parts: Annotated[BlobRef, Meta(description="The request's content parts, each body replaced by its hash.")]
 
     def natural_key(self) -> Key:
         return (self.window,)

@@ -1,0 +1,106 @@
+"""What became of an attempt, as the event that records it. Pure."""
+
+from decimal import Decimal
+from typing import Any, TypedDict
+
+from vlmrec.canonical import make_blob
+from vlmrec.events import CallCompleted, CallFailed, CallRequested, Sample, Stage
+from vlmrec.models.wire import Completed, Failed
+from vlmrec.stages.ports import Settled
+from vlmrec.terms import Blob, Party
+
+
+class CallKey(TypedDict):
+    """The fields that name a call."""
+
+    stage: Stage
+    question_id: str
+    party: Party
+    sample: Sample
+    attempt: int
+
+
+def call_key(requested: CallRequested) -> CallKey:
+    """The naming fields of ``requested``, to be repeated in what answers it."""
+    return {
+        "stage": requested.stage,
+        "question_id": requested.question_id,
+        "party": requested.party,
+        "sample": requested.sample,
+        "attempt": requested.attempt,
+    }
+
+
+def completed_payload(
+    requested: CallRequested, attempt: Completed, settled: Settled
+) -> tuple[CallCompleted, tuple[Blob, ...]]:
+    """``call.completed`` and its body."""
+    body = make_blob(attempt.body, _media_type(attempt.headers))
+    data = CallCompleted(
+        **call_key(requested),
+        status=attempt.status,
+        body=body.ref,
+        latency_s=_seconds(attempt.latency_s),
+        headers=attempt.headers,
+        usage=attempt.usage,
+        cost=settled.cost,
+        cost_source=settled.source,
+        served_model=attempt.served_model,
+        finish_reasons=attempt.finish_reasons,
+        redactions=attempt.redactions,
+    )
+    return data, (body,)
+
+
+def failed_payload(
+    requested: CallRequested, attempt: Failed, settled: Settled, *, final: bool
+) -> tuple[CallFailed, tuple[Blob, ...]]:
+    """``call.failed`` and whatever came back."""
+    body = make_blob(attempt.body, _media_type(attempt.headers)) if attempt.body else None
+    data = CallFailed(
+        **call_key(requested),
+        kind=attempt.kind.value,
+        reason=attempt.reason,
+        message=attempt.message,
+        final=final,
+        in_doubt=attempt.in_doubt,
+        transient=attempt.transient,
+        stop_run=attempt.stop_run,
+        status=attempt.status,
+        headers=attempt.headers,
+        body=body.ref if body is not None else None,
+        latency_s=_seconds(attempt.latency_s),
+        retry_after_s=attempt.retry_after_s,
+        charged_cost=settled.cost,
+        redactions=attempt.redactions,
+    )
+    return data, (body,) if body is not None else ()
+
+
+def crashed_payload(requested: CallRequested) -> CallFailed:
+    """Closes a call that a crash left open: it was sent, and nobody knows what became of it."""
+    return CallFailed(
+        **call_key(requested),
+        kind="crash",
+        reason="crash",
+        message="the process ended before a reply was recorded",
+        final=False,
+        in_doubt=True,
+        transient=True,
+        charged_cost=requested.reserved_cost,
+    )
+
+
+def _media_type(headers: dict[str, str]) -> str:
+    return headers.get("content-type", "application/octet-stream")
+
+
+def _seconds(value: float) -> float:
+    """To the microsecond: finer figures are noise."""
+    return round(value, 6)
+
+
+def total_cost(charged: list[Decimal | None]) -> Decimal | None:
+    """The sum of what is known; None when nothing is."""
+    known: list[Any] = [cost for cost in charged if cost is not None]
+    return sum(known, Decimal(0)) if known else None

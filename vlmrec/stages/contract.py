@@ -1,0 +1,28 @@
+"""The shape of an answer, question by question: what constrained decoding enforces and replies are read with. Pure."""
+
+from vlmrec.events import TurnOpened
+from vlmrec.terms import JsonValue, Status
+
+REASON_LENGTH = 1500
+"""A string without a bound can run to ``max_tokens`` under constrained decoding."""
+
+
+def answer_schema(turn: TurnOpened) -> dict[str, JsonValue]:
+    """The JSON Schema of an answer to ``turn``. The reason comes first, so that it is written before the choice."""
+    codes = [option.code for option in turn.options]
+    return {
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string", "maxLength": REASON_LENGTH},
+            "status": {"enum": [status.value for status in Status]},
+            "value": {
+                "enum": [*codes, None],
+                "x-labels": {option.code: option.label for option in turn.options},
+            },
+            "evidence_start": {"type": ["number", "null"], "minimum": 0, "maximum": 3600},
+            "evidence_end": {"type": ["number", "null"], "minimum": 0, "maximum": 3600},
+            "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        },
+        "required": ["status", "value"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,118 @@
+"""What the orchestrator needs from outside: an engine, a model, media, time. Each effect is one small protocol."""
+
+import asyncio
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+from vlmrec.events import ClipOpened
+from vlmrec.media.prepare import PreparedMedia
+from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
+from vlmrec.protocol import EvaluateRequest, Evaluation
+from vlmrec.stages.table import EntityTable
+
+
+class EngineReply(NamedTuple):
+    """A reply of the engine, as received and as decoded."""
+
+    body: bytes
+    evaluation: Evaluation
+    http_status: int = 200
+
+
+class Engine(Protocol):
+    """``POST /evaluate``. Raises ServiceError when no reply can be had, InputError when the request was refused."""
+
+    async def evaluate(self, request: EvaluateRequest) -> EngineReply: ...
+
+
+class Model(Protocol):
+    """One attempt at a call; never raises for what the world does."""
+
+    @property
+    def endpoint(self) -> str: ...
+
+    async def send(self, request: PreparedRequest, *, clip: str) -> Attempt: ...
+
+
+class OpenedClip(NamedTuple):
+    """A probed clip: the event's payload, and what later steps need of the probe itself."""
+
+    data: ClipOpened
+    probe: object
+
+
+class Media(Protocol):
+    """Opens clips and makes request parts. Raises MediaError for a file that can't be used."""
+
+    async def open(self, path: Path) -> OpenedClip: ...
+
+    async def prepare(
+        self, path: Path, opened: OpenedClip, window: str, table: EntityTable | None
+    ) -> PreparedMedia: ...
+
+
+class Clock(NamedTuple):
+    """Time and chance, passed in: wall time as RFC 3339 in UTC, and a random number in [0, 1)."""
+
+    now: Callable[[], str]
+    random: Callable[[], float]
+
+
+class Reserved(NamedTuple):
+    """An upper bound set aside before a call (USD; None when the price is unknown), or why the call may not be sent."""
+
+    cost: Decimal | None = None
+    refused: str | None = None
+
+
+class Settled(NamedTuple):
+    """What a call cost in USD, and by whose figure."""
+
+    cost: Decimal | None
+    source: Literal["provider", "price", "none"] = "none"
+
+
+class Meter(Protocol):
+    """Reserves a bound before each call and settles it after. Calls in doubt stay charged."""
+
+    def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved: ...
+
+    def completed(self, call: str, attempt: Completed) -> Settled: ...
+
+    def failed(self, call: str, attempt: Failed) -> Settled: ...
+
+
+class FreeMeter:
+    """No limits and no prices: costs are unknown unless the provider states them."""
+
+    def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved:
+        return Reserved()
+
+    def completed(self, call: str, attempt: Completed) -> Settled:
+        return Settled(attempt.cost, "provider" if attempt.cost is not None else "none")
+
+    def failed(self, call: str, attempt: Failed) -> Settled:
+        return Settled(attempt.cost, "provider" if attempt.cost is not None else "none")
+
+
+class Limiter(Protocol):
+    """How many calls may be in flight. Told of every attempt, so that it can back off and recover."""
+
+    async def acquire(self) -> None: ...
+
+    def release(self, attempt: Attempt | None) -> None: ...
+
+
+class FixedLimiter:
+    """A constant number of calls in flight."""
+
+    def __init__(self, limit: int) -> None:
+        self._slots = asyncio.Semaphore(limit)
+
+    async def acquire(self) -> None:
+        await self._slots.acquire()
+
+    def release(self, attempt: Attempt | None) -> None:
+        self._slots.release()

@@ -1,0 +1,135 @@
+"""From a turn to the bytes of a call, what a log may hold of it, and its fingerprint. Pure.
+
+What is stored is what is sent, media replaced by their hashes. The fingerprint is the hash of that
+in canonical form: everything that can change the reply and nothing else (no base URL, no key, no
+signature).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, Struct
+
+from vlmrec.canonical import canonical_json, json_blob, sha256_hex
+from vlmrec.events import Sample, Stage, TurnOpened
+from vlmrec.models.request import Prefix, encode_prefix, encode_request, whole_request
+from vlmrec.stages.contract import answer_schema
+from vlmrec.stages.prompts import Prompt
+from vlmrec.stages.table import table_schema
+from vlmrec.terms import Blob, JsonValue
+
+SEED_SPACING = 1000
+"""Servers that make n samples in one call use the seeds after the one given; samples must not overlap."""
+
+
+class Parameters(Struct, frozen=True, kw_only=True):
+    """Sampling and limits of a run's calls. Everything here can change a reply, and stands in the manifest."""
+
+    temperature: float = 0.0
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] = 1024
+    table_max_tokens: Annotated[int, Meta(ge=1)] = 4096
+    seed: int | None = 0
+    fps: Annotated[float | None, Meta(description="Server-side frame rate under V=full; null leaves the default.")] = (
+        None
+    )
+    extra: Annotated[dict[str, Any], Meta(description="Further top-level fields, sent as they are.")] = {}
+
+
+class CallSpec(NamedTuple):
+    """One call, ready to be recorded and sent."""
+
+    content: tuple[bytes, ...]
+    request: Blob
+    fingerprint: str
+    max_tokens: int
+
+
+def call_fields(
+    model: str, parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool, samples: int
+) -> dict[str, JsonValue]:
+    """The request's top-level fields, in a fixed order."""
+    fields: dict[str, JsonValue] = {"model": model, "max_tokens": _max_tokens(parameters, turn)}
+    fields["temperature"] = parameters.temperature
+    if parameters.top_p is not None:
+        fields["top_p"] = parameters.top_p
+    if parameters.top_k is not None:
+        fields["top_k"] = parameters.top_k
+    if parameters.seed is not None:
+        fields["seed"] = parameters.seed + (0 if sample == "all" else sample) * SEED_SPACING
+    if sample == "all":
+        fields["n"] = samples
+    if parameters.fps is not None:
+        fields["media_io_kwargs"] = {"video": {"fps": parameters.fps}}
+    if constrained and turn.stage is not Stage.SCENE:
+        schema = table_schema() if turn.stage is Stage.TABLE else answer_schema(turn)
+        name = "entity_table" if turn.stage is Stage.TABLE else "answer"
+        fields["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": name, "schema": schema, "strict": True},
+        }
+    return {**fields, **parameters.extra}
+
+
+def encode_start(prompt: Prompt, parts: Sequence[Mapping[str, JsonValue]]) -> Prefix:
+    """The shared start of every call of a clip, stage and window: system text, media, table or scene."""
+    return encode_prefix(messages=[_system(prompt)], content=[*parts, *map(_text, prompt.lead)])
+
+
+def build_call(
+    prompt: Prompt, loggable: Sequence[Mapping[str, JsonValue]], fields: Mapping[str, JsonValue], prefix: Prefix | None
+) -> CallSpec:
+    """A call from its texts, the media's loggable parts and the top-level fields.
+
+    Without ``prefix`` the call can be fingerprinted but not sent.
+    """
+    stored = whole_request(
+        messages=[_system(prompt)],
+        prefix_content=[*loggable, *map(_text, prompt.lead)],
+        content=[_text(prompt.tail)],
+        fields=fields,
+    )
+    content = encode_request(prefix, content=[_text(prompt.tail)], fields=fields) if prefix is not None else ()
+    return CallSpec(content, json_blob(stored), fingerprint(stored), int(fields["max_tokens"]))
+
+
+def fingerprint(stored: JsonValue) -> str:
+    """``v1:`` and the SHA-256 of the stored request as canonical JSON."""
+    return f"v1:{sha256_hex(canonical_json(stored))}"
+
+
+def first_difference(stored: JsonValue, now: JsonValue, path: str = "$") -> str | None:
+    """Where two requests first differ, in the order of sorted keys, and how; None when they don't."""
+    if isinstance(stored, dict) and isinstance(now, dict):
+        for key in sorted(stored.keys() | now.keys()):
+            if key not in stored or key not in now:
+                return f"{path}.{key}: {'only in the stored request' if key in stored else 'only in the request now'}"
+            if (found := first_difference(stored[key], now[key], f"{path}.{key}")) is not None:
+                return found
+        return None
+    if isinstance(stored, list) and isinstance(now, list):
+        for index, (one, other) in enumerate(zip(stored, now, strict=False)):
+            if (found := first_difference(one, other, f"{path}[{index}]")) is not None:
+                return found
+        if len(stored) != len(now):
+            return f"{path}: {len(stored)} items stored, {len(now)} now"
+        return None
+    return None if stored == now else f"{path}: stored {_short(stored)}, now {_short(now)}"
+
+
+def _max_tokens(parameters: Parameters, turn: TurnOpened) -> int:
+    return parameters.max_tokens if turn.stage is Stage.PREDICATE else parameters.table_max_tokens
+
+
+def _system(prompt: Prompt) -> dict[str, JsonValue]:
+    return {"role": "system", "content": prompt.system}
+
+
+def _text(text: str) -> dict[str, JsonValue]:
+    return {"type": "text", "text": text}
+
+
+def _short(value: JsonValue) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
