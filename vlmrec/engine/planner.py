@@ -1,0 +1,72 @@
+"""Which question comes next.
+
+In this order: gates; what separates the charts still standing; what settles the last one (assignment,
+variant, required conditions); its visible modifiers. Among questions of one kind those whose precondition
+holds come before those whose precondition is still open, and one whose precondition is false never comes.
+Separating questions are ranked by the expected number of positions left, ties by ledger order.
+"""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from vlmrec.engine.compiled import Position, Tables
+from vlmrec.engine.modifiers import is_gated
+from vlmrec.terms import TurnKey
+
+
+def next_question(
+    tables: Tables, separators: tuple[TurnKey, ...], standing: tuple[Position, ...], state: int, closed: int
+) -> TurnKey | None:
+    """The next question, or None. ``closed`` has the bit of each question that was answered or skipped.
+
+    ``separators`` are ``separating_questions`` of what stands; they depend on nothing else, so a caller may keep them.
+    """
+    found = _first_askable(tables, (gate.key for gate in tables.gates), state, closed)
+    if found is None:
+        found = _first_askable(tables, separators, state, closed)
+    if found is not None or len({position.chart.id for position in standing}) != 1:
+        return found
+    found = _first_askable(tables, _required(tables, standing), state, closed)
+    return found if found is not None else _first_askable(tables, _modifiers(standing, state), state, closed)
+
+
+def separating_questions(tables: Tables, alive: int) -> tuple[TurnKey, ...]:
+    """Questions of which some value rules out a part of what stands, the best split first."""
+    total = alive.bit_count()
+    ranked: list[tuple[Fraction, int, TurnKey]] = []
+    for number, (key, masks) in enumerate(tables.survivors.items()):
+        left = [(alive & mask).bit_count() for mask in masks]
+        if any(0 < count < total for count in left):
+            # a value is as likely as the number of positions that allow it
+            ranked.append((Fraction(sum(count * count for count in left), sum(left)), number, key))
+    return tuple(key for _, _, key in sorted(ranked, key=lambda entry: entry[:2]))
+
+
+def _first_askable(tables: Tables, keys: Iterable[TurnKey], state: int, closed: int) -> TurnKey | None:
+    undecided = None
+    for key in keys:
+        if closed & tables.key_bit[key]:
+            continue
+        verdict = tables.precondition(key, state)
+        if verdict:
+            return key
+        if verdict is None and undecided is None:
+            undecided = key
+    return undecided
+
+
+def _required(tables: Tables, standing: tuple[Position, ...]) -> list[TurnKey]:
+    keys = {need.key for position in standing for need in position.needs}
+    return sorted(keys, key=tables.ledger.order)
+
+
+def _modifiers(standing: tuple[Position, ...], state: int) -> Iterator[TurnKey]:
+    for position in standing:
+        observed = [row.row for row in position.rows if row.holds(state)]
+        open_rows = [row for row in position.rows if row.row.ask and row.row not in observed]
+        for row in sorted(open_rows, key=lambda row: -abs(row.row.delta)):
+            if is_gated(position.base_a, observed, position.chart.rules, row.row):
+                continue
+            for alternative in row.when:
+                if not any(state & need.no for need in alternative):
+                    yield from (need.key for need in alternative)
