@@ -10,12 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from vlmrec.errors import InputError
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _STORE = "vlmrec.store"
-RESERVED = ("catalog", "labels")
 
 
 def json_option(function: Function) -> Function:
@@ -73,24 +70,9 @@ class RunType(click.ParamType[Path]):
         if isinstance(value, Path):
             return value
         store = ctx.meta.get(_STORE) if ctx is not None else None
-        return locate_run(str(value), store if isinstance(store, Path) else Path("store"))
+        from vlmrec.log.store import resolve_run
 
-
-def locate_run(name: str, store: Path) -> Path:
-    """The log of the run called ``name``. Raises InputError naming the runs there are."""
-    as_path = Path(name)
-    if as_path.suffix == ".db" or len(as_path.parts) > 1:
-        if as_path.is_file():
-            return as_path
-        raise InputError(f"no run log at {as_path}: give the path of a .db file, or a run id with --store")
-    found = store / f"{name}.db"
-    if found.is_file():
-        return found
-    runs = sorted(path.stem for path in store.glob("*.db") if path.stem not in RESERVED) if store.is_dir() else []
-    known = f"runs there: {', '.join(runs[:20])}{' …' if len(runs) > 20 else ''}" if runs else "it holds no run yet"
-    raise InputError(
-        f"no run {name!r} in the store {store} ({known}); name one of them, or another store with --store DIR"
-    )
+        return resolve_run(str(value), store if isinstance(store, Path) else Path("store"))
 
 
 def _with_store(function: Function) -> Function:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from vlmrec import __version__, cli
 from vlmrec.commands import _output
-from vlmrec.commands._options import locate_run, run_argument, run_arguments, store_option
+from vlmrec.commands._options import run_argument, run_arguments, store_option
 from vlmrec.errors import BudgetReached, CheckFailed, InputError, VlmrecError
 
 NAMES = [name for rows in cli.COMMANDS.values() for name in rows]
@@ -125,12 +125,12 @@ def raising(error: BaseException) -> click.Command:
     return click.Command("x", callback=body)
 
 
-def invoke(command: click.Command):  # type: ignore[no-untyped-def] # click's Result moved between releases
+def invoke(command: click.Command, *args: str):  # type: ignore[no-untyped-def] # click's Result moved between releases
     class One(cli.LazyGroup):
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
             return command
 
-    return CliRunner().invoke(One("vlmrec"), ["x"])
+    return CliRunner().invoke(One("vlmrec"), ["x", *args])
 
 
 @pytest.mark.parametrize("decorators", [(run_argument,), (store_option, run_argument), (run_argument, store_option)])
@@ -165,11 +165,19 @@ def test_several_runs_keep_their_order_and_the_store_comes_from_the_environment(
     assert CliRunner().invoke(command, ["c", "a", "b"]).output == "c a b\n"
 
 
-def test_a_run_that_is_not_there_is_answered_with_those_that_are(tmp_path: Path) -> None:
+def test_a_run_that_is_not_there_is_answered_with_those_that_are(private_store: Path) -> None:
+    private_store.mkdir()
     for name in ("day", "night", "labels", "catalog"):
-        (tmp_path / f"{name}.db").touch()
-    with pytest.raises(InputError, match=r"no run 'nigth' in the store .*runs there: day, night\)"):
-        locate_run("nigth", tmp_path)
+        (private_store / f"{name}.db").touch()
+
+    @click.command()
+    @run_argument
+    def command(run: Path) -> None:
+        raise AssertionError
+
+    result = invoke(command, "nigth")
+    assert result.exit_code == 2
+    assert re.search(r"no run 'nigth' in the store .*runs there: day, night\)", result.stderr)
 
 
 def test_json_is_canonical_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:
