@@ -1,0 +1,138 @@
+"""Intervals over clips: reference values of SciPy, coverage by simulation, and a naive interval that fails."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlmrec.stats.intervals import Resampling, bca, bootstrap_t, interval, standard_error
+
+LAW_SCHOOL = [
+    576,
+    635,
+    558,
+    578,
+    666,
+    580,
+    555,
+    661,
+    651,
+    605,
+    653,
+    575,
+    545,
+    572,
+    594,
+]  # Efron 1982: LSAT of 15 schools
+
+
+def test_bca_equals_scipy_on_the_law_school_data() -> None:
+    from scipy.stats import bootstrap
+
+    expected = bootstrap((LAW_SCHOOL,), np.mean, method="BCa", n_resamples=40_000, rng=np.random.default_rng(3))
+    low, high = bca(LAW_SCHOOL, [1] * 15, Resampling(15, seed=4, resamples=40_000))
+    assert low == pytest.approx(expected.confidence_interval.low, abs=0.8)
+    assert high == pytest.approx(expected.confidence_interval.high, abs=0.8)
+
+
+def test_bootstrap_t_of_a_mean_comes_close_to_students_interval_where_that_is_right() -> None:
+    from scipy.stats import t
+
+    values = [round(1000 * z) for z in np.random.default_rng(1).normal(5, 1, 60)]
+    half = t.ppf(0.975, 59) * float(np.std(values, ddof=1)) / math.sqrt(60)
+    low, high = bootstrap_t(values, [1] * 60, Resampling(60, seed=2))
+    assert low == pytest.approx(np.mean(values) - half, abs=0.12 * half)
+    assert high == pytest.approx(np.mean(values) + half, abs=0.12 * half)
+
+
+def test_the_standard_error_of_a_mean_is_the_usual_one() -> None:
+    expected = float(np.std(LAW_SCHOOL, ddof=1)) / math.sqrt(15)
+    assert standard_error(LAW_SCHOOL, [1] * 15) == pytest.approx(expected, rel=1e-12)
+
+
+pairs = st.lists(st.tuples(st.integers(-5, 5), st.integers(5, 9)), min_size=1, max_size=12)
+
+
+@given(pairs, st.integers(0, 3))
+def test_an_interval_holds_its_estimate_and_is_the_same_for_the_same_seed(
+    clips: list[tuple[int, int]], seed: int
+) -> None:
+    tops, bottoms = [top for top, _ in clips], [bottom for _, bottom in clips]
+    result = interval(tops, bottoms, seed=seed, resamples=300)
+    assert result == interval(tops, bottoms, seed=seed, resamples=300)
+    assert result.low is not None
+    assert result.high is not None
+    assert -1 <= result.low <= result.high <= 1
+
+
+def test_clips_that_are_all_alike_give_the_bound_of_what_could_have_stayed_unseen() -> None:
+    result = interval([0] * 53, [1] * 53, seed=0)
+    assert result.method == "exact_bound"
+    assert result.estimate == 0
+    assert result.high == pytest.approx(1 - 0.025 ** (1 / 53))
+
+
+def test_no_clip_gives_no_interval() -> None:
+    assert interval([], [], seed=0).method == "none"
+    assert interval([0, 0], [0, 0], seed=0).estimate is None
+
+
+Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
+
+
+def difference_of_two_runs(generator: np.random.Generator, clips: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correct answers of run A minus run B, of 8 to 16 items a clip: clips differ in difficulty, and each run per clip."""
+    items = generator.integers(8, 17, size=clips)
+    ease = generator.normal(0.5, 1.0, size=clips)
+    a = generator.binomial(items, _logistic(ease + 0.3 + generator.normal(0, 0.6, size=clips)))
+    b = generator.binomial(items, _logistic(ease + generator.normal(0, 0.6, size=clips)))
+    return a - b, items
+
+
+def accuracy_of_one_run(generator: np.random.Generator, clips: int) -> tuple[np.ndarray, np.ndarray]:
+    items = generator.integers(8, 17, size=clips)
+    return generator.binomial(items, _logistic(generator.normal(0.8, 1.0, size=clips))), items
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    shares: np.ndarray = 1 / (1 + np.exp(-x))
+    return shares
+
+
+def coverage(draw: Draw, clips: int, experiments: int, *, resamples: int) -> dict[str, float]:
+    """How often each interval holds the truth; ``naive`` takes every item for independent of the others."""
+    generator = np.random.default_rng(20_260_105)
+    top, bottom = draw(generator, 2_000_000)
+    truth = top.sum() / bottom.sum()
+    resampling = Resampling(clips, seed=11, resamples=resamples)
+    hits = {"bootstrap_t": 0, "bca": 0, "naive": 0}
+    for _ in range(experiments):
+        top, bottom = draw(generator, clips)
+        tops, bottoms = top.tolist(), bottom.tolist()
+        for name, method in (("bootstrap_t", bootstrap_t), ("bca", bca)):
+            low, high = method(tops, bottoms, resampling)
+            hits[name] += low <= truth <= high
+        share = top.sum() / bottom.sum()
+        hits["naive"] += abs(share - truth) <= 1.96 * math.sqrt(max(abs(share) * (1 - abs(share)), 1e-9) / bottom.sum())
+    return {name: count / experiments for name, count in hits.items()}
+
+
+@pytest.mark.parametrize("draw", [difference_of_two_runs, accuracy_of_one_run])
+def test_with_fifty_clips_intervals_cover_and_a_naive_one_does_not(draw: Draw) -> None:
+    covered = coverage(draw, 50, 400, resamples=1000)
+    assert covered["bootstrap_t"] == pytest.approx(
+        0.95, abs=0.03
+    )  # 400 experiments: two standard errors are 2.2 points
+    assert covered["naive"] < 0.90
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("clips", [50, 100])
+@pytest.mark.parametrize("draw", [difference_of_two_runs, accuracy_of_one_run])
+def test_over_two_thousand_experiments_intervals_cover_within_a_point_and_a_half(draw: Draw, clips: int) -> None:
+    covered = coverage(draw, clips, 2000, resamples=10_000)
+    assert covered["bootstrap_t"] == pytest.approx(0.95, abs=0.015)
+    assert covered["naive"] < 0.90

@@ -1,0 +1,449 @@
+"""The story of a clip, turn by turn: asked, answered, evidence, candidates before and after.
+
+Result: every clip in order of its id, its turns in rounds, each with the events that tell of it.
+Measured: latency, cost and tokens of each turn.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from vlmrec.events import (
+    AnswerAccepted,
+    AnswerGiven,
+    AnswerValidated,
+    CallCompleted,
+    CallFailed,
+    CandidateBrief,
+    ClipFailed,
+    ClipFinished,
+    ClipOpened,
+    EngineSubmitted,
+    Event,
+    Key,
+    MediaFailed,
+    Option,
+    Payload,
+    ReplyParsed,
+    SamplesVoted,
+    Stage,
+    TableChecked,
+    TableGiven,
+    TurnOpened,
+    Violation,
+)
+from vlmrec.projections.core import Combined, Note, RunResults
+from vlmrec.projections.meter import CallFigures, Meter, merged
+from vlmrec.projections.registry import Inputs, register
+from vlmrec.terms import BlobRef, ClipId
+
+
+class SampleShown(Struct, frozen=True, kw_only=True):
+    """One reply, as it was read."""
+
+    event: str
+    call: str
+    sample: int
+    outcome: str
+    strictness: str
+    recovered: tuple[str, ...]
+    reason: str | None
+    status: str | None
+    value: str | None
+    explanation: str | None
+    evidence_start: float | None
+    evidence_end: float | None
+    confidence: float | None
+    repetition: float | None
+    flags: tuple[str, ...]
+    reasoning: BlobRef | None
+
+
+class AnswerShown(Struct, frozen=True, kw_only=True):
+    """The answer that went to the engine."""
+
+    event: str
+    status: str
+    value: str | None
+    source: str
+    explanation: str | None
+    evidence_start: float | None
+    evidence_end: float | None
+    confidence: float | None
+    demoted_from: str | None
+    demoted_by: str | None
+
+
+class Gone(Struct, frozen=True, kw_only=True):
+    """A chart and assignment that a turn's answer ruled out."""
+
+    chart: str
+    self_is: str
+    variant: str | None
+
+
+class TurnShown(Struct, frozen=True, kw_only=True):
+    """A question put for one party; fields are empty as far as the log has not got there."""
+
+    event: str | None
+    question_id: str
+    party: str
+    round: int | None
+    put: bool
+    text: str | None
+    options: tuple[Option, ...]
+    window: str | None
+    samples: tuple[SampleShown, ...]
+    tally: dict[str, int] | None
+    vote: str | None
+    violations: tuple[Violation, ...]
+    answer: AnswerShown | None
+    before: tuple[str, ...] | None
+    """Charts that were candidates before the turn's round; null before the first submission."""
+    after: tuple[str, ...] | None
+    eliminated: tuple[Gone, ...]
+    """What this turn's answer ruled out, when its round was submitted."""
+
+
+class OutcomeShown(Struct, frozen=True, kw_only=True):
+    """How the clip ended."""
+
+    event: str
+    outcome: str
+    reason: str | None
+    incomplete: bool
+    retryable: bool
+    candidates: tuple[CandidateBrief, ...]
+
+
+class TableShown(Struct, frozen=True, kw_only=True):
+    """The entity table that the clip's turns were given."""
+
+    event: str
+    table: BlobRef | None
+    violations: tuple[Violation, ...]
+    taken_over: bool
+
+
+class ClipShown(Struct, frozen=True, kw_only=True):
+    """A clip's story so far."""
+
+    clip: str
+    path: str | None
+    duration_s: float | None
+    truncated: bool
+    media_failure: str | None
+    table: TableShown | None
+    turns: tuple[TurnShown, ...]
+    outcome: OutcomeShown | None
+    notes: tuple[Note, ...]
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """Every clip asked for."""
+
+    condition: str | None
+    data_version: str | None
+    notes: tuple[Note, ...]
+    clips: tuple[ClipShown, ...]
+
+
+class TurnMeasured(Struct, frozen=True, kw_only=True):
+    """What one turn took, over its samples and attempts."""
+
+    clip: str
+    stage: str
+    question_id: str
+    party: str
+    calls: CallFigures
+
+
+class ShownMeasured(Struct, frozen=True, kw_only=True):
+    """What the turns took, and all of them together."""
+
+    turns: tuple[TurnMeasured, ...]
+    total: CallFigures
+
+
+class _State:
+    """A clip under way. Payloads are kept by turn; each kind comes once for a turn."""
+
+    __slots__ = ("ending", "given", "media", "meters", "opened", "submissions", "table", "turns")
+
+    def __init__(self) -> None:
+        self.opened: ClipOpened | None = None
+        self.media: MediaFailed | None = None
+        self.table: tuple[str, TableChecked | TableGiven] | None = None
+        self.given = False
+        self.turns: dict[tuple[str, str], _Turn] = {}
+        self.submissions: dict[int, EngineSubmitted] = {}
+        self.meters: dict[Key, Meter] = {}
+        self.ending: tuple[str, ClipFinished | ClipFailed] | None = None
+
+
+class _Turn:
+    __slots__ = ("accepted", "given", "opened", "parsed", "validated", "voted")
+
+    def __init__(self) -> None:
+        self.opened: tuple[str, TurnOpened] | None = None
+        self.parsed: dict[int, tuple[str, ReplyParsed]] = {}
+        self.voted: SamplesVoted | None = None
+        self.validated: AnswerValidated | None = None
+        self.accepted: tuple[str, AnswerAccepted] | None = None
+        self.given: tuple[str, AnswerGiven] | None = None
+
+
+class ClipStory(NamedTuple):
+    """A clip's result: what is shown, and its meters by (stage, question, party)."""
+
+    shown: ClipShown
+    meters: dict[Key, Meter]
+
+
+class Show:
+    """The projection behind ``vlmrec show``."""
+
+    name: ClassVar[str] = "show"
+    version: ClassVar[int] = 1
+    several: ClassVar[bool] = False
+    handles: ClassVar[tuple[type[Payload], ...]] = (
+        ClipOpened,
+        MediaFailed,
+        TableGiven,
+        TableChecked,
+        TurnOpened,
+        AnswerGiven,
+        ReplyParsed,
+        SamplesVoted,
+        AnswerValidated,
+        AnswerAccepted,
+        CallCompleted,
+        CallFailed,
+        EngineSubmitted,
+        ClipFinished,
+        ClipFailed,
+    )
+
+    def inputs(self) -> dict[str, str]:
+        return {}
+
+    def initial(self) -> _State:
+        return _State()
+
+    def apply(self, state: _State, event: Event) -> None:
+        data = event.data
+        if isinstance(data, CallCompleted):
+            _meter(state, data).completed(data)
+        elif isinstance(data, CallFailed):
+            _meter(state, data).failed(data)
+        elif isinstance(data, (TurnOpened, ReplyParsed, SamplesVoted, AnswerValidated, AnswerAccepted, AnswerGiven)):
+            if data.stage is Stage.PREDICATE:
+                _of_turn(state, event.id, data)
+        elif isinstance(data, EngineSubmitted):
+            if data.status is not None:
+                state.submissions[data.round] = data
+        elif isinstance(data, ClipOpened):
+            state.opened = data
+        elif isinstance(data, MediaFailed):
+            state.media = data
+        elif isinstance(data, TableGiven):
+            state.given, state.table = True, (event.id, data)
+        elif isinstance(data, TableChecked):
+            state.table = (event.id, data)
+        elif isinstance(data, (ClipFinished, ClipFailed)):
+            state.ending = (event.id, data)
+
+    def result(self, state: _State) -> ClipStory:
+        opened = state.opened
+        turns = sorted(state.turns.items(), key=lambda item: (_round_of(item[1]), item[0]))
+        shown = ClipShown(
+            clip="",
+            path=opened.path if opened else None,
+            duration_s=opened.duration_s if opened else None,
+            truncated=opened.truncated if opened else False,
+            media_failure=state.media.reason if state.media else None,
+            table=_table(state),
+            turns=tuple(_turn_shown(key, turn, state.submissions) for key, turn in turns),
+            outcome=_outcome(state.ending),
+            notes=(),
+        )
+        return ClipStory(shown, {key: meter.copy() for key, meter in sorted(state.meters.items(), key=_text_key)})
+
+    def combine(self, runs: Sequence[RunResults[ClipStory]]) -> Combined[Shown, ShownMeasured]:
+        (run,) = runs
+        facts = run.facts
+        turns = [_measured(clip, key, meter) for clip, story in run.clips for key, meter in story.meters.items()]
+        meters = (meter for _, story in run.clips for meter in story.meters.values())
+        shown = Shown(
+            condition=facts.manifest.condition if facts.manifest else None,
+            data_version=facts.data_version,
+            notes=tuple(note for note in facts.notes if note.clip is None),
+            clips=tuple(_named(clip, story.shown, facts.notes) for clip, story in run.clips),
+        )
+        return Combined(shown, ShownMeasured(turns=tuple(turns), total=merged(meters).figures()))
+
+
+@register("show")
+def _make(inputs: Inputs) -> Show:
+    return Show()
+
+
+def _meter(state: _State, call: CallCompleted | CallFailed) -> Meter:
+    key: Key = (call.stage, call.question_id, call.party)
+    meter = state.meters.get(key)
+    if meter is None:
+        meter = state.meters[key] = Meter()
+    return meter
+
+
+def _of_turn(
+    state: _State,
+    event: str,
+    data: TurnOpened | ReplyParsed | SamplesVoted | AnswerValidated | AnswerAccepted | AnswerGiven,
+) -> None:
+    key = (data.question_id, data.party)
+    turn = state.turns.get(key)
+    if turn is None:
+        turn = state.turns[key] = _Turn()
+    if isinstance(data, ReplyParsed):
+        turn.parsed[data.sample] = (event, data)
+    elif isinstance(data, TurnOpened):
+        turn.opened = (event, data)
+    elif isinstance(data, SamplesVoted):
+        turn.voted = data
+    elif isinstance(data, AnswerValidated):
+        turn.validated = data
+    elif isinstance(data, AnswerAccepted):
+        turn.accepted = (event, data)
+    else:
+        turn.given = (event, data)
+
+
+def _round_of(turn: _Turn) -> int:
+    return turn.opened[1].round if turn.opened else 0
+
+
+def _turn_shown(key: tuple[str, str], turn: _Turn, submissions: dict[int, EngineSubmitted]) -> TurnShown:
+    event, opened = turn.opened or (None, None)
+    before = submissions.get(opened.round - 1) if opened else None
+    after = submissions.get(opened.round) if opened else None
+    return TurnShown(
+        event=event,
+        question_id=key[0],
+        party=key[1],
+        round=opened.round if opened else None,
+        put=opened.put if opened else True,
+        text=opened.text if opened else None,
+        options=opened.options if opened else (),
+        window=opened.window if opened else None,
+        samples=tuple(_sample(*turn.parsed[sample]) for sample in sorted(turn.parsed)),
+        tally=dict(sorted(turn.voted.tally.items())) if turn.voted else None,
+        vote=turn.voted.outcome if turn.voted else None,
+        violations=turn.validated.violations if turn.validated else (),
+        answer=_answer(*turn.accepted) if turn.accepted else None,
+        before=charts(before) if before else None,
+        after=charts(after) if after else None,
+        eliminated=_eliminated(key, before, after),
+    )
+
+
+def charts(submission: EngineSubmitted) -> tuple[str, ...]:
+    """The charts that a submission left standing, sorted, each once."""
+    return tuple(sorted({candidate.chart for candidate in submission.candidates}))
+
+
+def _eliminated(
+    key: tuple[str, str], before: EngineSubmitted | None, after: EngineSubmitted | None
+) -> tuple[Gone, ...]:
+    if after is None:
+        return ()
+    known = {(e.chart, e.self_is, e.variant) for e in before.eliminated} if before else set()
+    return tuple(
+        Gone(chart=e.chart, self_is=e.self_is, variant=e.variant)
+        for e in after.eliminated
+        if (e.by.question_id, e.by.party) == key and (e.chart, e.self_is, e.variant) not in known
+    )
+
+
+def _sample(event: str, parsed: ReplyParsed) -> SampleShown:
+    return SampleShown(
+        event=event,
+        call=parsed.call,
+        sample=parsed.sample,
+        outcome=parsed.outcome,
+        strictness=parsed.strictness,
+        recovered=parsed.recovered,
+        reason=parsed.reason,
+        status=parsed.status,
+        value=parsed.value,
+        explanation=parsed.explanation,
+        evidence_start=parsed.evidence_start,
+        evidence_end=parsed.evidence_end,
+        confidence=parsed.confidence,
+        repetition=parsed.repetition,
+        flags=parsed.flags,
+        reasoning=parsed.reasoning,
+    )
+
+
+def _answer(event: str, accepted: AnswerAccepted) -> AnswerShown:
+    return AnswerShown(
+        event=event,
+        status=accepted.status,
+        value=accepted.value,
+        source=accepted.source,
+        explanation=accepted.explanation,
+        evidence_start=accepted.evidence_start,
+        evidence_end=accepted.evidence_end,
+        confidence=accepted.confidence,
+        demoted_from=accepted.demoted_from,
+        demoted_by=accepted.demoted_by,
+    )
+
+
+def _table(state: _State) -> TableShown | None:
+    if state.table is None:
+        return None
+    event, data = state.table
+    violations = data.violations if isinstance(data, TableChecked) else ()
+    return TableShown(event=event, table=data.table, violations=violations, taken_over=state.given)
+
+
+def _outcome(ending: tuple[str, ClipFinished | ClipFailed] | None) -> OutcomeShown | None:
+    if ending is None:
+        return None
+    event, data = ending
+    if isinstance(data, ClipFailed):
+        return OutcomeShown(
+            event=event,
+            outcome="failed",
+            reason=f"{data.cause}: {data.reason}",
+            incomplete=False,
+            retryable=data.retryable,
+            candidates=(),
+        )
+    return OutcomeShown(
+        event=event,
+        outcome=data.outcome,
+        reason=data.stop_reason,
+        incomplete=data.incomplete,
+        retryable=False,
+        candidates=data.candidates,
+    )
+
+
+def _named(clip: ClipId, shown: ClipShown, notes: tuple[Note, ...]) -> ClipShown:
+    return replace(shown, clip=clip, notes=tuple(note for note in notes if note.clip == clip))
+
+
+def _measured(clip: ClipId, key: Key, meter: Meter) -> TurnMeasured:
+    stage, question_id, party = key
+    return TurnMeasured(
+        clip=clip, stage=str(stage), question_id=str(question_id), party=str(party), calls=meter.figures()
+    )
+
+
+def _text_key(item: tuple[Key, Any]) -> tuple[str, ...]:
+    return tuple(str(part) for part in item[0])

@@ -1,0 +1,105 @@
+"""What a number of clips could show at all, and what several comparisons cost.
+
+A result of "no difference" means little without the smallest difference that would have been seen.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from statistics import NormalDist
+
+from msgspec import Struct
+
+from vlmrec.stats.paired import mcnemar_p
+
+_normal = NormalDist()
+
+
+class Detectable(Struct, frozen=True, kw_only=True):
+    """The smallest differences that could be told from none, as shares of the clips; null where none could."""
+
+    clips: int
+    alpha: float
+    power: float
+    least: float | None
+    """The smallest observed difference with p at or below ``alpha``: every clip that differs differs the same way."""
+    likely: float | None
+    """The smallest true difference that would be found with probability ``power``, if as many clips differ as here."""
+
+
+def detectable_outcome(clips: int, discordant: int, *, alpha: float = 0.05, power: float = 0.8) -> Detectable:
+    """For McNemar's exact test over ``clips`` clips, of which ``discordant`` differed."""
+    least = least_discordant(alpha)
+    return Detectable(
+        clips=clips,
+        alpha=alpha,
+        power=power,
+        least=least / clips if 0 < least <= clips else None,
+        likely=_likely(clips, discordant / clips, alpha, power) if clips else None,
+    )
+
+
+def detectable_mean(standard_error: float | None, clips: int, *, alpha: float = 0.05, power: float = 0.8) -> Detectable:
+    """For a difference of means with this standard error over clips, by the normal approximation."""
+    if not standard_error:
+        return Detectable(clips=clips, alpha=alpha, power=power, least=None, likely=None)
+    least = _normal.inv_cdf(1 - alpha / 2) * standard_error
+    return Detectable(
+        clips=clips, alpha=alpha, power=power, least=least, likely=least + _normal.inv_cdf(power) * standard_error
+    )
+
+
+def least_discordant(alpha: float) -> int:
+    """How many clips must differ, all the same way, before McNemar's exact test rejects at ``alpha``."""
+    k = 1
+    while Fraction(2, 2**k) > Fraction(alpha):
+        k += 1
+    return k
+
+
+def mcnemar_power(clips: int, share: float, difference: float, *, alpha: float = 0.05) -> float:
+    """The chance that McNemar's exact test rejects, when a ``share`` of clips differs and one way leads by ``difference``."""
+    one_way = (1 + difference / share) / 2
+    terms = []
+    for m in range(clips + 1):
+        here = math.comb(clips, m) * share**m * (1 - share) ** (clips - m)
+        bound = _rejects_up_to(m, alpha)
+        if bound < 0 or here < 1e-12:
+            continue
+        tail = [math.comb(m, k) * _mixed(one_way, k, m) for k in range(bound + 1)]
+        terms.append(here * math.fsum(tail))
+    return math.fsum(terms)
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Holm's step-down adjustment, in the order given."""
+    n = len(p_values)
+    adjusted = [0.0] * n
+    running = 0.0
+    for rank, index in enumerate(sorted(range(n), key=lambda i: (p_values[i], i))):
+        running = max(running, min(1.0, (n - rank) * p_values[index]))
+        adjusted[index] = running
+    return tuple(adjusted)
+
+
+def _likely(clips: int, share: float, alpha: float, power: float) -> float | None:
+    for step in range(1, clips + 1):
+        difference = step / clips
+        if mcnemar_power(clips, min(1.0, max(share, difference)), difference, alpha=alpha) >= power:
+            return difference
+    return None
+
+
+def _rejects_up_to(m: int, alpha: float) -> int:
+    """The largest count of the rarer kind among ``m`` discordant clips at which the test rejects; -1 for none."""
+    bound = -1
+    while bound + 1 <= m // 2 and mcnemar_p(bound + 1, m - bound - 1) <= Fraction(alpha):
+        bound += 1
+    return bound
+
+
+def _mixed(one_way: float, k: int, m: int) -> float:
+    """The chance of a split k : m - k either way."""
+    other = 1 - one_way
+    first = one_way ** (m - k) * other**k
+    return first if 2 * k == m else first + one_way**k * other ** (m - k)
