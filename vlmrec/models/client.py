@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Self
+from urllib.parse import quote, urlsplit
 
 import httpx
 import openai
@@ -100,7 +101,7 @@ class ChatClient:
                             "Content-Length": str(request.size),
                             "Accept": "application/json, text/event-stream",
                             "Accept-Encoding": "gzip, deflate",
-                            "X-Request-Id": request.request_id,
+                            "X-Request-Id": quote(request.request_id, safe="/:@+,="),
                             **({"Authorization": Omit()} if self._key is None else {}),
                         },
                         "follow_redirects": False,
@@ -208,9 +209,9 @@ class ChatClient:
 def check_base_url(base_url: str) -> None:
     """Raise InputError unless requests can be sent to ``base_url``."""
     try:
-        url = httpx.URL(base_url)
-        usable = url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
-    except httpx.InvalidURL:
+        url = urlsplit(base_url)
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
         usable = False
     if not usable:
         raise InputError(f"base URL {base_url!r}: expected http:// or https://, a host, and perhaps a port and path")

@@ -1,4 +1,4 @@
-"""A recorded reply as a case file, read through the code that runs use. Pure.
+"""A recorded reply as a case file, read through the code that runs use. Pure, but for the two ``load_`` functions.
 
 A case holds ``reply`` (``status``, ``headers``, and ``json`` or ``body``, perhaps cut after
 ``close_after_bytes``) and optionally ``request`` (``model``, ``body_bytes``). The reply's Date
@@ -7,6 +7,7 @@ header is the clock where there is one.
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from msgspec import Struct
 from vlmrec.errors import InputError
 from vlmrec.models.failures import classify
 from vlmrec.models.replies.read import read_verdict
-from vlmrec.models.replies.schema import JsonSchema
+from vlmrec.models.replies.schema import JsonSchema, compile_schema
 from vlmrec.terms import JsonValue
 
 
@@ -37,6 +38,29 @@ class CaseReading(Struct, frozen=True, kw_only=True):
     finish_reason: str | None
     partial: JsonValue
     reasoning: str | None
+
+
+def load_case(path: Path) -> JsonValue:
+    """The case in the file at ``path``. Raises InputError."""
+    return _load(path)
+
+
+def load_schema(path: Path) -> JsonSchema:
+    """The schema in the file at ``path``, compiled. Raises InputError."""
+    schema = _load(path)
+    if not isinstance(schema, dict):
+        raise InputError(f"{path}: a JSON Schema is an object here, found {type(schema).__name__}")
+    try:
+        return compile_schema(schema)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _load(path: Path) -> JsonValue:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected a JSON document: {error}") from error
 
 
 def read_case(case: JsonValue, schema: JsonSchema, *, now: float) -> CaseReading:

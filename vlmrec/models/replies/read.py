@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from vlmrec.canonical import MAX_SAFE_INTEGER
 from vlmrec.models.envelope import Choice, Envelope
 from vlmrec.models.failures import Verdict, classify, shown
 from vlmrec.models.replies.fit import MisfitError, fit_value, fold
@@ -367,4 +368,6 @@ def _storable(value: JsonValue) -> tuple[JsonValue, bool]:
     if isinstance(value, list):
         items = [_storable(item) for item in value]
         return [item[0] for item in items], any(item[1] for item in items)
+    if isinstance(value, int) and abs(value) > MAX_SAFE_INTEGER:
+        return str(value), False  # only among what is shown of a cut reply; no answer holds one
     return (None if value is NOT_FINITE else value), False
