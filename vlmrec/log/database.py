@@ -8,7 +8,7 @@ import sqlite3
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from vlmrec import __version__
@@ -80,7 +80,7 @@ def read_info(connection: sqlite3.Connection, path: Path) -> LogInfo:
         raise LogError(f"{path}: can't be read as a vlmrec log: {error}") from error
 
 
-def info_of(row: tuple[int, str, str, str, str | None, str | None, str]) -> LogInfo:
+def info_of(row: tuple[Any, ...]) -> LogInfo:
     """The Struct for a row of ``log``."""
     version, kind, uuid, created, parent_uuid, parent_head, requires = row
     parent = None if parent_uuid is None or parent_head is None else Parent(uuid=parent_uuid, head=parent_head)

@@ -107,6 +107,13 @@ class LogReader:
             raise LogError(f"{self.path}: it holds no blob {sha256}")
         return bytes(row[0])
 
+    def stopped(self) -> bool:
+        """Whether the last act on the run was to stop it; False too in a log that holds no run."""
+        row = self._connection.execute(
+            "SELECT type FROM events WHERE type IN ('run.started', 'run.resumed', 'run.stopped') ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        return row is not None and row[0] == "run.stopped"
+
     def data_version(self) -> int:
         """A number that changes when another connection has written; for readers that are live."""
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()
