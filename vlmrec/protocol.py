@@ -57,8 +57,8 @@ class AppliedModifier(Struct, frozen=True, kw_only=True):
     delta: int
 
 
-class Fact(Struct, frozen=True, kw_only=True):
-    """One condition of a chart, and what the answers say of it. ``value`` and ``status`` are null while unanswered."""
+class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One condition of a chart, and what the answers say of it. ``value`` and ``status`` are left out while unanswered."""
 
     question_id: str
     party: Party
@@ -108,3 +108,20 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     eliminated: tuple[Eliminated, ...]
     stop_reason: str | None = None
     next_question: QuestionRef | None = None
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
+    """What is wrong with a request; ``question_id`` and ``party`` name the item where there is one."""
+
+    kind: str
+    message: str
+    question_id: str | None = None
+    party: str | None = None
+
+
+class Refused(Struct, frozen=True, kw_only=True):
+    """The body of a 4xx reply."""
+
+    engine_version: str
+    data_version: str
+    error: Refusal
