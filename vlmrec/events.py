@@ -358,7 +358,6 @@ class Manifest(Struct, frozen=True, kw_only=True):
     endpoint: Annotated[str, Meta(description="`in-process`, or the base URL; cannot change a reply by itself.")]
     parameters: Annotated[dict[str, Any], Meta(description="temperature, top_p, top_k, max_tokens, seed and the like.")]
     prompts: Annotated[dict[str, str], Meta(description="SHA-256 of every template used, by name.")]
-    rules: Annotated[str | None, Meta(description="SHA-256 of the validation rules.")]
     engine: Annotated[str, Meta(description="`embedded:VERSION`, or the server's base URL.")]
     engine_version: str
     data_version: str
@@ -376,6 +375,8 @@ class RunStarted(Payload, frozen=True, kw_only=True):
     per_clip: ClassVar[bool] = False
 
     manifest: Manifest
+    rules: Annotated[BlobRef | None, Meta(description="The validation rules, where the condition applies them.")] = None
+    templates: Annotated[BlobRef | None, Meta(description="The prompt templates, as JSON by name.")] = None
 
 
 class RunResumed(Payload, frozen=True, kw_only=True):

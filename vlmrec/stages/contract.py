@@ -1,15 +1,15 @@
 """The shape of an answer, question by question: what constrained decoding enforces and replies are read with. Pure."""
 
-from vlmrec.events import TurnOpened
+from vlmrec.events import Option
 from vlmrec.terms import JsonValue, Status
 
 REASON_LENGTH = 1500
 """A string without a bound can run to ``max_tokens`` under constrained decoding."""
 
 
-def answer_schema(turn: TurnOpened) -> dict[str, JsonValue]:
-    """The JSON Schema of an answer to ``turn``. The reason comes first, so that it is written before the choice."""
-    codes = [option.code for option in turn.options]
+def answer_schema(options: tuple[Option, ...]) -> dict[str, JsonValue]:
+    """The JSON Schema of an answer with ``options``. The reason comes first, so that it is written before the choice."""
+    codes = [option.code for option in options]
     return {
         "type": "object",
         "properties": {
@@ -17,7 +17,7 @@ def answer_schema(turn: TurnOpened) -> dict[str, JsonValue]:
             "status": {"enum": [status.value for status in Status]},
             "value": {
                 "enum": [*codes, None],
-                "x-labels": {option.code: option.label for option in turn.options},
+                "x-labels": {option.code: option.label for option in options},
             },
             "evidence_start": {"type": ["number", "null"], "minimum": 0, "maximum": 3600},
             "evidence_end": {"type": ["number", "null"], "minimum": 0, "maximum": 3600},

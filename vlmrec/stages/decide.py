@@ -256,7 +256,7 @@ def _read(
     elif turn.stage is Stage.SCENE:
         reading = read_scene(body, choice)
     else:
-        reading = read_answer(body, choice, turn, mode=context.condition.mode)
+        reading = read_answer(body, choice, turn)
     return Record(*_reply_parsed(turn, reading, call_id, sample))
 
 
@@ -444,10 +444,10 @@ def accepted_scene(state: ClipState, blobs: Blobs) -> str | None:
 
 def _check_table(state: ClipState, turn: Turn, blobs: Blobs) -> Record:
     parsed = turn.parsed.get(0)
+    document = parsed.document if parsed else None
+    causation = turn.parsed_ids.get(0)
     if state.table_given is not None:
         document, causation = state.table_given.table, state.table_given_id
-    else:
-        document, causation = (parsed.document if parsed else None), turn.parsed_ids.get(0)
     if document is None:
         return Record(TableChecked(core=CORE_VERSION, table=None), causation)
     duration_s = state.opened.duration_s if state.opened is not None else float("inf")

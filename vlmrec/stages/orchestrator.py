@@ -31,6 +31,7 @@ from vlmrec.events import (
     Stage,
     make_event,
 )
+from vlmrec.log.format import Appended
 from vlmrec.log.writer import LogWriter
 from vlmrec.media.prepare import PreparedMedia
 from vlmrec.models.request import Prefix
@@ -151,7 +152,7 @@ class ClipRunner:
         self._lock = asyncio.Lock()
         self._active: set[Effect] = set()
         self._blobs: dict[str, bytes] = {}
-        self._pending: list[Future[object]] = []
+        self._pending: list[Future[Appended]] = []
         self._opened: OpenedClip | None = None
         self._media: dict[str, PreparedMedia] = {}
         self._media_locks: dict[str, asyncio.Lock] = {}
@@ -205,7 +206,7 @@ class ClipRunner:
     def _event(self, data: Payload, cause: str | None) -> Event:
         return make_event(data, clip=self._state.clip, time=self._setting.clock.now(), causation=cause)
 
-    def _wait_for(self, written: "Future[object]") -> None:
+    def _wait_for(self, written: "Future[Appended]") -> None:
         """Decisions need not be durable before effects start, only before those commit; a write error ends the clip."""
         self._pending = [each for each in self._pending if not each.done() or each.exception() is not None]
         for each in self._pending:
@@ -354,7 +355,8 @@ class ClipRunner:
         prefix = self._prefixes.get(start)
         if prefix is None:
             prefix = self._prefixes[start] = encode_start(prompt, made.parts)
-        return build_call(prompt, made.loggable, _fields(self._setting, effect), prefix)
+        fields = wire_fields(self._setting.context, self._setting.parameters, effect)
+        return build_call(prompt, made.loggable, fields, prefix)
 
     async def _submit(self, effect: Submit) -> None:
         request = json_blob(effect.request)
@@ -398,15 +400,9 @@ def call_prompt(
     return build_prompt(templates, context, state, effect.turn, table=table, scene=scene)
 
 
-def _fields(setting: Setting, effect: SendCall) -> dict[str, object]:
-    return call_fields(
-        setting.context.condition.model.partition("/")[2],
-        setting.parameters,
-        effect.turn,
-        effect.sample,
-        constrained=setting.context.condition.format == "schema",
-        samples=effect.turn.samples,
-    )
+def wire_fields(context: RunContext, parameters: Parameters, effect: SendCall) -> dict[str, object]:
+    """The top-level fields of a call."""
+    return call_fields(parameters, effect.turn, effect.sample, constrained=context.condition.format == "schema")
 
 
 def check_same_clip(state: ClipState, opened: OpenedClip, path: Path) -> None:
@@ -423,11 +419,9 @@ def media_payload(window: str, made: PreparedMedia) -> tuple[MediaPrepared, tupl
     """``media.prepared``: the items by hash, the plan, and the parts as a log may hold them."""
     parts = json_blob(list(made.loggable))
     plan = msgspec.to_builtins(made.plan)
-    picks = plan.get("picks") or ()
-    times = [pick["time_s"] for pick in picks] if plan.get("type") == "frames" else [None] * len(made.media)
     items = tuple(
-        MediaItem(sha256=item.sha256, media_type=item.media_type, bytes=item.bytes, time_s=time)
-        for item, time in zip(made.media, times, strict=True)
+        MediaItem(sha256=item.sha256, media_type=item.media_type, bytes=item.bytes, time_s=item.time_s)
+        for item in made.media
     )
     delivery = "frames" if plan.get("type") == "frames" else "data_url"
     return MediaPrepared(window=window, delivery=delivery, items=items, plan=plan, parts=parts.ref), (parts,)

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from vlmrec.canonical import canonical_json
+from vlmrec.errors import InputError
 from vlmrec.events import EngineDescribed, Event, Family, RunStarted, make_event
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.decide import Blobs, Record, decide
 from vlmrec.stages.state import ClipState, apply
+from vlmrec.terms import Blob
 
 
 class Difference(NamedTuple):
@@ -56,52 +58,69 @@ class ReplayReport(NamedTuple):
 
 
 def run_context(events: Iterable[Event], blobs: Blobs) -> RunContext:
-    """The context of a log from its run-level events. Raises KeyError when the log holds no run."""
-    manifest = None
+    """The context of a log from its run-level events. Raises InputError when the log holds no run."""
+    started: RunStarted | None = None
     ledger: Ledger | None = None
     for event in events:
         if isinstance(event.data, RunStarted):
-            manifest = event.data.manifest
+            started = event.data
         elif isinstance(event.data, EngineDescribed) and ledger is None:
             ledger = decode_ledger(blobs(event.data.meta.sha256), blobs(event.data.questions.sha256))
-    if manifest is None or ledger is None:
-        raise KeyError("the log holds no run.started or no engine.described")
-    return RunContext(manifest, ledger, blobs(manifest.rules) if manifest.rules is not None else None)
+    if started is None or ledger is None:
+        raise InputError("the log holds no run.started or no engine.described: it is not the log of a run")
+    return RunContext(started.manifest, ledger, blobs(started.rules.sha256) if started.rules is not None else None)
+
+
+class Bodies:
+    """Stored bodies by hash, and those made on the way. Callable, as the core asks for them."""
+
+    def __init__(self, stored: Blobs) -> None:
+        self._stored = stored
+        self._made: dict[str, bytes] = {}
+
+    def __call__(self, sha256: str) -> bytes:
+        body = self._made.get(sha256)
+        return self._stored(sha256) if body is None else body
+
+    def keep(self, blobs: Iterable[Blob]) -> None:
+        self._made.update((blob.ref.sha256, blob.body) for blob in blobs)
 
 
 def replay_decisions(context: RunContext, clip: str, inputs: Iterable[Event], blobs: Blobs) -> Iterator[Event]:
     """The decisions that the core makes over a clip's inputs, in order. Their time is empty."""
     state = ClipState(clip)
-    own: dict[str, bytes] = {}
-
-    def find(sha256: str) -> bytes:
-        return own[sha256] if sha256 in own else blobs(sha256)
-
-    if context.source == "stored" and not context.given.get(clip) and clip not in context.tables_given:
-        yield from settle_decisions(context, state, find, own)
-    for event in inputs:
-        apply(state, event)
-        yield from settle_decisions(context, state, find, own)
+    bodies = Bodies(blobs)
+    for batch, _ in settle_decisions(context, state, bodies):
+        yield from batch
+    for each in inputs:
+        apply(state, each)
+        for batch, _ in settle_decisions(context, state, bodies):
+            yield from batch
 
 
 def settle_decisions(
-    context: RunContext, state: ClipState, blobs: Blobs, keep: dict[str, bytes], time: str = ""
-) -> Iterator[Event]:
-    """Every decision that is due, applied to ``state`` as it is made; bodies made on the way go into ``keep``."""
+    context: RunContext, state: ClipState, bodies: Bodies, time: str = ""
+) -> Iterator[tuple[list[Event], list[Blob]]]:
+    """Every decision that is due, applied to ``state`` as it is made, with the bodies it brings.
+
+    A batch is what the core decides at once; it must be appended whole, or not at all.
+    """
     while True:
-        records = [command for command in decide(context, state, blobs) if isinstance(command, Record)]
+        records = [command for command in decide(context, state, bodies) if isinstance(command, Record)]
         if not records:
             return
-        for record in records:
-            keep.update((blob.ref.sha256, blob.body) for blob in record.blobs)
-            event = make_event(record.data, clip=state.clip, time=time, causation=record.causation)
+        made = [blob for record in records for blob in record.blobs]
+        bodies.keep(made)
+        batch = [make_event(record.data, clip=state.clip, time=time, causation=record.causation) for record in records]
+        for event in batch:
             apply(state, event)
-            yield event
+        yield batch, made
 
 
 def replay_clip(context: RunContext, clip: str, events: Iterable[Event], blobs: Blobs) -> ClipReplay:
     """Compare a clip's stored decisions with those that its inputs give."""
-    inputs, stored = [], []
+    inputs: list[Event] = []
+    stored: list[Event] = []
     for event in events:
         (stored if event.data.family is Family.DECISION else inputs).append(event)
     replayed = list(replay_decisions(context, clip, inputs, blobs))

@@ -25,6 +25,7 @@ SEED_SPACING = 1000
 class Parameters(Struct, frozen=True, kw_only=True):
     """Sampling and limits of a run's calls. Everything here can change a reply, and stands in the manifest."""
 
+    model: Annotated[str, Meta(description="The model's name as it is sent.")] = ""
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None
@@ -46,11 +47,9 @@ class CallSpec(NamedTuple):
     max_tokens: int
 
 
-def call_fields(
-    model: str, parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool, samples: int
-) -> dict[str, JsonValue]:
+def call_fields(parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool) -> dict[str, JsonValue]:
     """The request's top-level fields, in a fixed order."""
-    fields: dict[str, JsonValue] = {"model": model, "max_tokens": _max_tokens(parameters, turn)}
+    fields: dict[str, JsonValue] = {"model": parameters.model, "max_tokens": _max_tokens(parameters, turn)}
     fields["temperature"] = parameters.temperature
     if parameters.top_p is not None:
         fields["top_p"] = parameters.top_p
@@ -59,11 +58,11 @@ def call_fields(
     if parameters.seed is not None:
         fields["seed"] = parameters.seed + (0 if sample == "all" else sample) * SEED_SPACING
     if sample == "all":
-        fields["n"] = samples
+        fields["n"] = turn.samples
     if parameters.fps is not None:
         fields["media_io_kwargs"] = {"video": {"fps": parameters.fps}}
     if constrained and turn.stage is not Stage.SCENE:
-        schema = table_schema() if turn.stage is Stage.TABLE else answer_schema(turn)
+        schema = table_schema() if turn.stage is Stage.TABLE else answer_schema(turn.options)
         name = "entity_table" if turn.stage is Stage.TABLE else "answer"
         fields["response_format"] = {
             "type": "json_schema",

@@ -1,18 +1,24 @@
 """Window families: which part of a clip, and how densely, a question is shown. Pure.
 
 Under V=window the family follows the question's time scope and viewpoint: signals and road markings
-want few sharp frames, an instant wants dense frames around the contact, everything else the whole
-clip. Bounds come from the entity table's contact time; without one a family falls back to the whole
-clip, and says so by its name.
+want few sharp frames of the whole clip, an instant wants dense frames before and around the contact,
+everything else a wider look. Bounds come from the entity table's contact time; without one the
+contact family shows the whole clip at its own rate.
 """
 
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from vlmrec.ledger import Question, TimeScope, Viewpoint
+from vlmrec.media.prepare import MediaSpec
 from vlmrec.stages.condition import Condition
 
 Family: TypeAlias = Literal["whole", "contact", "signal", "wide"]
 
+BEFORE_CONTACT_S = Fraction(4)
+AFTER_CONTACT_S = Fraction(1)
+
+_RATES = {"contact": "frames-8fps", "signal": "frames-6", "wide": "frames-2fps"}
 _SPARSE = (Viewpoint.SIGNAL, Viewpoint.ROAD)
 
 
@@ -25,3 +31,22 @@ def window_of(condition: Condition, question: Question) -> Family:
     if question.time_scope is TimeScope.INSTANT:
         return "contact"
     return "wide"
+
+
+def media_spec(condition: Condition, family: str, *, contact: float | None, duration: Fraction) -> MediaSpec:
+    """What of the clip the family shows. ``contact`` is in seconds of clip time, where it is known."""
+    max_pixels = None if condition.pixels == "native" else int(condition.pixels)
+    if condition.video == "full":
+        return MediaSpec()
+    if condition.video != "window":
+        return MediaSpec(sampling=condition.video, max_pixels=max_pixels)
+    if family == "whole":  # Stage 0 looks at everything before there is a contact time
+        return MediaSpec(sampling=_RATES["wide"], max_pixels=max_pixels)
+    window = None
+    if family == "contact" and contact is not None:
+        moment = Fraction(contact).limit_denominator(1000)
+        start = max(Fraction(0), moment - BEFORE_CONTACT_S)
+        end = min(duration, moment + AFTER_CONTACT_S)
+        if start < end:
+            window = (str(start), str(end))
+    return MediaSpec(sampling=_RATES[family], window=window, max_pixels=max_pixels)

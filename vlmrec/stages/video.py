@@ -1,0 +1,54 @@
+"""The media side of a run: opens clips and makes request parts as the condition's axes V and P say."""
+
+from pathlib import Path
+
+from vlmrec.events import ClipOpened
+from vlmrec.media.facts import Probe
+from vlmrec.media.prepare import PreparedMedia, prepare_async
+from vlmrec.media.probe import probe_async
+from vlmrec.media.workers import WorkerPool
+from vlmrec.stages.condition import Condition
+from vlmrec.stages.ports import OpenedClip
+from vlmrec.stages.table import EntityTable
+from vlmrec.stages.windows import media_spec
+
+
+class ClipMedia:
+    """Clips as files on this machine."""
+
+    def __init__(self, condition: Condition, *, pool: WorkerPool | None = None) -> None:
+        self._condition = condition
+        self._pool = pool
+
+    async def open(self, path: Path) -> OpenedClip:
+        probe = await probe_async(path, pool=self._pool)
+        return OpenedClip(clip_opened(path, probe), probe)
+
+    async def prepare(self, path: Path, opened: OpenedClip, window: str, table: EntityTable | None) -> PreparedMedia:
+        probe = opened.probe
+        assert isinstance(probe, Probe)
+        contact = table.contact_time if table is not None else None
+        spec = media_spec(self._condition, window, contact=contact, duration=probe.exact_duration)
+        return await prepare_async(path, probe, spec, pool=self._pool)
+
+
+def clip_opened(path: Path, probe: Probe) -> ClipOpened:
+    """``clip.opened`` from a probe."""
+    return ClipOpened(
+        path=str(path),
+        sha256=probe.sha256,
+        bytes=probe.bytes,
+        duration_s=probe.duration_s,
+        frames=probe.frames,
+        first_s=probe.first_s,
+        last_s=probe.last_s,
+        average_rate=probe.average_rate,
+        variable_rate=probe.variable_rate,
+        width=probe.width,
+        height=probe.height,
+        rotation=probe.rotation,
+        codec=probe.codec,
+        truncated=probe.truncated,
+        truncated_reason=probe.truncated_reason,
+        timestamps_synthesised=probe.timestamps_synthesised,
+    )
