@@ -1,0 +1,150 @@
+"""Lane lines, their spacing, and where the camera lies between them over time.
+
+Across the road everything is measured in *camera heights*: a place in the picture below the vanishing point
+lies ``u = (x - xv) / (y - yv)`` camera heights to the right of the camera, whatever its focal length. Lines of
+the road keep their ``u`` over all rows, so a picture resampled on (row, u) shows them upright.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.flow import Gray
+from vlmrec.observer.horizon import Vanishing
+
+Floats = NDArray[np.float64]
+
+REACH = 10.0  # camera heights to either side
+STEP = 0.05
+COLUMNS: Floats = np.arange(-REACH, REACH + STEP / 2, STEP)
+SIDE = 5  # columns between a line's middle and the asphalt it is compared with
+SPACINGS = (1.7, 4.0)  # lane widths sought, in camera heights: 2.6 to 4 m at 1 to 1.6 m
+FLANK = 0.18  # camera heights to either side of a line's place within which its paint may lie
+
+
+class Line(NamedTuple):
+    """One line of the comb. ``index`` counts from the line left of the camera at the start (0), to the right."""
+
+    index: int
+    seen: float  # share of frames with paint near its place, where that place is in the picture and free
+    fill: float  # share of its length that is painted, where it is seen
+    yellow: float  # share of its painted pixels that are yellow
+
+
+class Lanes(NamedTuple):
+    """Lane lines as an even comb. ``offset[t]``: camera's place in lanes, right of line 0; grows as the ego moves right."""
+
+    spacing: float  # camera heights
+    offset: Floats
+    strength: Floats  # per frame: paint on the comb above paint beside it, 0 where nothing was seen
+    lines: tuple[Line, ...]
+    confidence: float
+
+
+class Strip(NamedTuple):
+    """Rows of the road resampled on u."""
+
+    rows: Floats
+    map_x: NDArray[np.float32]
+    map_y: NDArray[np.float32]
+    valid: NDArray[np.bool_]
+
+
+def road_strip(point: Vanishing, size: tuple[int, int], bottom: float) -> Strip:
+    """The sampling grid of the road below ``point`` down to row ``bottom``."""
+    width, height = size
+    rows = np.arange(point.y + 0.10 * height, bottom, 2.0)
+    map_x = point.x + COLUMNS[None, :] * (rows[:, None] - point.y)
+    map_y = np.repeat(rows[:, None], len(COLUMNS), axis=1)
+    valid = (map_x >= 3) & (map_x < width - 3)
+    return Strip(rows, map_x.astype(np.float32), map_y.astype(np.float32), valid)
+
+
+def paint(gray: Gray, strip: Strip, contrast: float = 10.0) -> NDArray[np.bool_]:
+    """Where a pixel of the strip is brighter than the road on both of its sides: narrow bright stripes."""
+    flat = cv2.remap(gray, strip.map_x, strip.map_y, cv2.INTER_LINEAR).astype(np.float32)
+    middle = cv2.blur(flat, (3, 1))
+    left, right = np.roll(middle, SIDE, 1), np.roll(middle, -SIDE, 1)
+    found = np.minimum(middle - left, middle - right) > np.maximum(contrast, 0.10 * np.maximum(left, right))
+    found[:, :SIDE] = False
+    found[:, -SIDE:] = False
+    result: NDArray[np.bool_] = found & strip.valid
+    return result
+
+
+def columns_of(painted: NDArray[np.bool_], valid: NDArray[np.bool_]) -> Floats:
+    """Share of painted rows per column of u, damped where few rows are in the picture."""
+    rows = np.maximum(valid.sum(axis=0), 0.35 * len(valid))
+    result: Floats = painted.sum(axis=0) / rows
+    return result
+
+
+def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
+    """Lanes from the paint profiles of all frames (frames × columns). None where no comb stands out."""
+    spacing = _spacing(profiles)
+    if spacing is None:
+        return None
+    score = _comb_scores(profiles, spacing)
+    path = _smooth_path(score, seconds)
+    phases = score.shape[1]
+    strength = score[np.arange(len(score)), path % phases]
+    offset = -path / phases  # a line moving to the left means the camera moves to the right
+    offset = offset - np.floor(offset[0])
+    confidence = float(np.mean(strength > 0.06))
+    return Lanes(spacing, offset, strength, (), confidence)
+
+
+def _spacing(profiles: Floats) -> float | None:
+    """The lag at which the paint profile repeats, over all frames."""
+    centred = np.minimum(profiles, 0.5)
+    n = centred.shape[1]
+    spectrum = np.abs(np.fft.rfft(centred, 2 * n, axis=1)) ** 2
+    repeat = np.fft.irfft(spectrum.mean(axis=0))[:n]
+    if repeat[0] <= 0:
+        return None
+    repeat = repeat / repeat[0]
+    low, high = round(SPACINGS[0] / STEP), round(SPACINGS[1] / STEP)
+    window = cv2.GaussianBlur(repeat.reshape(1, -1), (5, 1), 0).ravel()[low:high]
+    best = int(np.argmax(window))
+    if window[best] < 0.08:
+        return None
+    return (low + best) * STEP
+
+
+def _comb_scores(profiles: Floats, spacing: float) -> Floats:
+    """Per frame and phase: paint on a comb of that phase, above the mean of all phases."""
+    phases = round(spacing / STEP)
+    teeth = np.arange(-2, 3)
+    at = (len(COLUMNS) - 1) / 2 + (np.arange(phases)[None, :] + teeth[:, None] * spacing / STEP)
+    near = cv2.GaussianBlur(profiles, (5, 1), 0)
+    index = np.clip(np.round(at).astype(int), 0, len(COLUMNS) - 1)
+    score = np.minimum(near[:, index], 0.6).sum(axis=1) / 3
+    # Dashes come and go: look over the neighbouring frames too.
+    kernel = np.array([0.5, 0.8, 1.0, 0.8, 0.5])
+    score = np.apply_along_axis(lambda column: np.convolve(column, kernel / kernel.sum(), "same"), 0, score)
+    result: Floats = score - np.median(score, axis=1, keepdims=True)
+    return result
+
+
+def _smooth_path(score: Floats, seconds: Sequence[float]) -> NDArray[np.int64]:
+    """The phase over time that gathers most paint while moving no faster than a lane in 0.8 s; unwrapped."""
+    frames, phases = score.shape
+    total = score[0].copy()
+    back = np.zeros((frames, phases), np.int64)
+    for t in range(1, frames):
+        gap = max(seconds[t] - seconds[t - 1], 1e-3)
+        most = max(1, min(phases // 3, round(phases * gap / 0.8)))
+        moves = np.arange(-most, most + 1)
+        cost = 0.02 * np.abs(moves) / max(most, 1)
+        options = np.stack([np.roll(total, move) - cost[i] for i, move in enumerate(moves)])
+        best = np.argmax(options, axis=0)
+        total = options[best, np.arange(phases)] + score[t]
+        back[t] = moves[best]
+    path = np.zeros(frames, np.int64)
+    path[-1] = int(np.argmax(total))
+    for t in range(frames - 1, 0, -1):
+        path[t - 1] = path[t] - back[t, path[t] % phases]
+    return path

@@ -1,0 +1,176 @@
+"""One clip measured: camera, vanishing point, lanes, obstacles and their tracks. No judgement yet."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.camera import CameraStep, camera_step, halved
+from vlmrec.observer.flow import Gray
+from vlmrec.observer.footage import Frame, Picture
+from vlmrec.observer.horizon import Vanishing, common_point, road_segments
+from vlmrec.observer.lanes import Lanes, Strip, columns_of, fit_lanes, paint, road_strip
+from vlmrec.observer.obstacles import Obstacle, find_obstacles
+from vlmrec.observer.road import RoadModel, bonnet_floor, learn_road, off_road
+from vlmrec.observer.tracks import Track, follow
+
+Floats = NDArray[np.float64]
+
+MOST_FRAMES = 450  # held at once; a longer clip is measured over its first half minute
+LEARN_FROM = 30  # frames that the road's look is learnt from
+ROAD_REACH = 2.2  # camera heights to either side that are surely road
+
+
+class Measures(NamedTuple):
+    """All that was measured, in step with ``times`` (seconds of clip time)."""
+
+    times: Floats
+    size: tuple[int, int]
+    point: Vanishing
+    points_x: Floats  # column of the vanishing point, per frame
+    points_y: Floats  # its row, per frame
+    steps: tuple[CameraStep, ...]  # steps[i] leads from frame i to frame i + 1
+    profiles: Floats  # paint per frame and column of u
+    lanes: Lanes | None
+    model: RoadModel
+    obstacles: tuple[tuple[Obstacle, ...], ...]
+    tracks: tuple[Track, ...]
+
+
+class Unusable(NamedTuple):
+    """Footage that can carry no finding, and why."""
+
+    frames: int
+    start: float
+    end: float
+    reason: str
+
+
+def measure(frames: Iterator[Frame]) -> Measures | Unusable:
+    """Everything measured in ``frames``. Deterministic: one thread, no randomness."""
+    cv2.setNumThreads(1)
+    held: list[Frame] = []
+    for frame in frames:
+        held.append(frame)
+        if len(held) >= MOST_FRAMES:
+            break
+    times = np.array([frame.time if frame.time is not None else np.nan for frame in held])
+    start, end = (float(times[0]), float(times[-1])) if len(held) and not np.isnan(times).any() else (0.0, 0.0)
+    fault = _fault(held, times)
+    if fault:
+        return Unusable(len(held), start, end, fault)
+    pictures = [frame.picture for frame in held]
+    grays = [np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8) for picture in pictures]
+    height, width = grays[0].shape
+    segments = [road_segments(gray) for gray in grays[::2]]
+    point = common_point(np.concatenate(segments), (width, height))
+    if point is None:
+        return Unusable(len(held), start, end, "no road lines that run towards one point")
+    few = pictures[:: max(1, len(pictures) // LEARN_FROM)]
+    model = learn_road(few, point, bonnet_floor(few), ROAD_REACH)
+    steps = _camera(grays, times, model, point)
+    points_x, points_y = _vanishing_path(point, segments, steps, len(held))
+    obstacles: list[tuple[Obstacle, ...]] = []
+    profiles: list[Floats] = []
+    strip = road_strip(point, (width, height), 0.93 * height)
+    for index, picture in enumerate(pictures):
+        here = Vanishing(float(points_x[index]), float(points_y[index]), point.support)
+        mask = off_road(picture, model, here)
+        obstacles.append(tuple(find_obstacles(mask, model, here)))
+        profiles.append(_profile(grays[index], strip, model, obstacles[-1], here))
+    profile = np.array(profiles)
+    tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)])
+    lanes = fit_lanes(profile, [float(t) for t in times])
+    return Measures(
+        times, (width, height), point, points_x, points_y, steps, profile, lanes, model, tuple(obstacles), tracks
+    )
+
+
+def _fault(held: Sequence[Frame], times: Floats) -> str:
+    if np.isnan(times).any():
+        return "frames without times"
+    if len(held) < 12:
+        return "too few frames to measure motion"
+    gaps = np.diff(times)
+    if (gaps <= 0).any():
+        return "the frames are not in order of time"
+    if float(np.median(gaps)) > 0.3:
+        return "the frames lie too far apart to follow anything"
+    if min(held[0].picture.shape[:2]) < 90:
+        return "the picture is too small"
+    if len({frame.picture.shape for frame in held}) > 1:
+        return "the picture changes its size"
+    return ""
+
+
+def _camera(grays: Sequence[Gray], times: Floats, model: RoadModel, point: Vanishing) -> tuple[CameraStep, ...]:
+    small = [halved(gray) for gray in grays]
+    height, width = small[0].shape
+    rows = np.arange(height)[:, None]
+    floor = (model.floor[::2][:width] / 2)[None, :]
+    ground = ((rows > point.y / 2 + 0.06 * height) & (rows < floor - 2)).astype(np.uint8) * 255
+    return tuple(
+        camera_step(small[i - 1], small[i], ground, float(times[i]), float(times[i] - times[i - 1]), point.y)
+        for i in range(1, len(small))
+    )
+
+
+def _vanishing_path(
+    point: Vanishing, segments: Sequence[Floats], steps: Sequence[CameraStep], count: int
+) -> tuple[Floats, Floats]:
+    """Column and row of the vanishing point per frame: slow drift from the lines, quick shifts from the far flow."""
+    dips = np.array([0.0] + [step.shift[1] if step.shift is not None else 0.0 for step in steps])
+    turns = np.array([0.0] + [step.shift[0] if step.shift is not None else 0.0 for step in steps])
+    y = point.y + _quick(np.cumsum(dips))
+    columns = np.full(len(segments), np.nan)
+    for index in range(len(segments)):
+        near = np.concatenate(segments[max(0, index - 3) : index + 4])
+        columns[index] = _column(near, point)
+    at = np.arange(0, count, 2)[: len(segments)]
+    known = ~np.isnan(columns)
+    if known.sum() < 3:
+        return np.full(count, point.x) + _quick(np.cumsum(turns)), y
+    slow = np.interp(np.arange(count), at[known], columns[known])
+    slow = _running_median(slow, 9)
+    return slow + _quick(np.cumsum(turns), 9), y
+
+
+def _column(segments: Floats, point: Vanishing) -> float:
+    """The column where most of ``segments`` meet the vanishing row, near the clip's own; NaN where few do."""
+    low = np.minimum(segments[:, 1], segments[:, 3]) > point.y
+    segments = segments[low]
+    if len(segments) < 6:
+        return float("nan")
+    slope = (segments[:, 2] - segments[:, 0]) / (segments[:, 3] - segments[:, 1])
+    meets = segments[:, 0] + slope * (point.y - segments[:, 1])
+    weight = np.minimum(np.abs(segments[:, 3] - segments[:, 1]), 60.0)
+    near = np.abs(meets - point.x) < 60
+    if near.sum() < 6:
+        return float("nan")
+    bins = np.arange(-60, 61, 2.0)
+    votes = np.array([weight[near][np.abs(meets[near] - point.x - b) < 4].sum() for b in bins])
+    best = point.x + bins[int(np.argmax(votes))]
+    inside = np.abs(meets - best) < 5
+    return float(np.average(meets[inside], weights=weight[inside])) if inside.any() else float("nan")
+
+
+def _quick(path: Floats, window: int = 31) -> Floats:
+    """What of a path is quicker than its running median."""
+    return path - _running_median(path, window)
+
+
+def _running_median(path: Floats, window: int) -> Floats:
+    half = window // 2
+    padded = np.pad(path, half, mode="edge")
+    return np.median(np.lib.stride_tricks.sliding_window_view(padded, window), axis=1)
+
+
+def _profile(gray: Gray, strip: Strip, model: RoadModel, obstacles: Sequence[Obstacle], here: Vanishing) -> Floats:
+    """Paint per column of u, without what obstacles and the bonnet cover."""
+    valid = strip.valid & (strip.map_y <= model.floor[np.clip(strip.map_x, 0, len(model.floor) - 1).astype(int)])
+    for obstacle in obstacles:
+        inside = (strip.map_x >= obstacle.outer_left - 4) & (strip.map_x <= obstacle.outer_right + 4)
+        valid &= ~(inside & (strip.map_y <= here.y + obstacle.base + 3))
+    return columns_of(paint(gray, strip) & valid, valid)

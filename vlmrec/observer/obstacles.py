@@ -1,0 +1,105 @@
+"""Things that stand on the road, one picture at a time: where they touch the ground and how wide they are there.
+
+Each picture column is searched upwards from the bonnet for the first place where something other than road stands up
+about as high as a vehicle at that distance would. Neighbouring columns of like distance make one obstacle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.horizon import Vanishing
+from vlmrec.observer.road import BODY, Mask, RoadModel
+
+SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
+JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
+FILLED = 0.72  # share of an upright stretch that must be off the road
+NARROWEST, WIDEST = 0.45, 6.0  # camera heights
+
+
+class Obstacle(NamedTuple):
+    """``base`` is the nearest ground row in px below the vanishing point; edges in px of the working picture.
+
+    ``left``/``right`` bound the part that faces the camera, ``outer_left``/``outer_right`` the whole thing with its
+    visible side; ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
+    """
+
+    base: float
+    left: float
+    right: float
+    outer_left: float
+    outer_right: float
+    hidden: bool
+
+    @property
+    def width(self) -> float:
+        """Width of the facing part in camera heights."""
+        return (self.right - self.left) / self.base
+
+
+def find_obstacles(mask: Mask, model: RoadModel, point: Vanishing) -> list[Obstacle]:
+    """Obstacles in one picture's off-road mask, nearest first."""
+    bases = _bases(mask, model, point)
+    found = []
+    for first, last in _runs(bases, point.y):
+        obstacle = _measure(bases, first, last, model, point, mask.shape[1])
+        if obstacle is not None:
+            found.append(obstacle)
+    return sorted(found, key=lambda obstacle: -obstacle.base)
+
+
+def _bases(mask: Mask, model: RoadModel, point: Vanishing) -> NDArray[np.float64]:
+    """Per column the nearest row at which an upright stretch begins, 0 where there is none."""
+    height = mask.shape[0]
+    low = model.top + 4
+    rows = np.arange(low, height)
+    total = np.vstack([np.zeros((1, mask.shape[1])), np.cumsum(mask, axis=0)])
+    tall = np.maximum(4, BODY * (rows - point.y)).astype(int)
+    upper = np.maximum(rows - tall, model.top)
+    share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
+    standing = (share >= FILLED) & mask[rows] & mask[rows - 1]
+    nearest = len(rows) - 1 - np.argmax(standing[::-1], axis=0)
+    return np.where(standing.any(axis=0), rows[nearest], 0).astype(np.float64)
+
+
+def _runs(bases: NDArray[np.float64], horizon: float) -> list[tuple[int, int]]:
+    """First and last column of stretches without a jump; gaps of a few columns are bridged."""
+    runs: list[tuple[int, int]] = []
+    start = last = -1
+    for x, base in enumerate(bases):
+        if base == 0:
+            continue
+        if start >= 0:
+            near = max(base, bases[last]) - horizon
+            if x - last > max(3, 0.12 * near) or abs(base - bases[last]) > max(2.5, JUMP * near):
+                runs.append((start, last))
+                start = -1
+        if start < 0:
+            start = x
+        last = x
+    if start >= 0:
+        runs.append((start, last))
+    return runs
+
+
+def _measure(
+    bases: NDArray[np.float64], first: int, last: int, model: RoadModel, point: Vanishing, width: int
+) -> Obstacle | None:
+    columns = np.arange(first, last + 1)
+    columns = columns[bases[first : last + 1] > 0]
+    feet = bases[columns] - point.y
+    base = float(np.percentile(feet, 90))
+    if base <= 0:
+        return None
+    flat = columns[np.abs(feet - base) <= max(2.0, SAME_DEPTH * base)]
+    left, right = float(flat.min()), float(flat.max())
+    if not NARROWEST <= (right - left) / base <= WIDEST:
+        return None
+    hidden = bool(np.mean(bases[flat] >= model.floor[flat] - 2) > 0.4)
+    # A kerb or verge runs on to the horizon; a vehicle's side ends.
+    runs_on = feet.min() < (model.top - point.y) + 6 and base > 3 * feet.min()
+    at_border = first <= 2 or last >= width - 3
+    if runs_on and at_border:
+        return None
+    return Obstacle(base, left, right, float(first), float(last), hidden)

@@ -1,0 +1,126 @@
+"""What of a picture is bare road: learnt from the clip itself, row by row.
+
+The bonnet is what never changes at the picture's bottom while the road runs. The road's colour is the usual one
+of each row between the lane lines over the whole clip, with the usual spread around it; nothing is assumed of its shade.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.footage import Picture
+from vlmrec.observer.horizon import Vanishing
+from vlmrec.observer.lanes import COLUMNS, STEP
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+TOP = 0.035  # of the picture's height below the vanishing point: above it the road is too thin to read
+NARROW = 0.32  # camera heights: what is narrower than this is paint, a crack or a pole
+BODY = 0.6  # a vehicle stands up at least this part of its distance row above the ground
+
+
+class RoadModel(NamedTuple):
+    """Per picture row from ``top`` on: the middle and the half-width of what counts as road, in CIE Lab as OpenCV scales it."""
+
+    top: int
+    middle: Floats
+    spread: Floats
+    floor: NDArray[np.int64]  # per picture column: the last row above the bonnet
+
+
+def bonnet_floor(pictures: Sequence[Picture]) -> NDArray[np.int64]:
+    """Per column, the last row of the outside world: below it nothing changed over the clip."""
+    grays = np.stack([cv2.GaussianBlur(cv2.cvtColor(p, cv2.COLOR_BGR2GRAY), (5, 5), 0) for p in pictures])
+    height, width = grays.shape[1:]
+    quiet = np.percentile(grays, 85, axis=0).astype(np.float32) - np.percentile(grays, 15, axis=0).astype(np.float32)
+    moving = quiet > 5.0
+    # The bonnet is one quiet region that reaches the bottom; small noise in it is closed.
+    moving = cv2.morphologyEx(moving.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 9), np.uint8)) > 0
+    below = np.flip(np.cumsum(np.flip(moving, 0), 0), 0)
+    floor = np.where((below > 0).any(0), (below > 0).sum(0) - 1, height - 1)
+    smooth = cv2.medianBlur(floor.astype(np.float32).reshape(1, -1), 5).ravel()
+    low = np.maximum(smooth, 0.5 * height)
+    result: NDArray[np.int64] = np.minimum(low - 2, height - 3).astype(np.int64)
+    if float(np.mean(result < 0.6 * height)) > 0.5:  # a camera that stands still tells nothing about its bonnet
+        return np.full(width, height - 3, np.int64)
+    return result
+
+
+def learn_road(pictures: Sequence[Picture], point: Vanishing, floor: NDArray[np.int64], reach: float) -> RoadModel:
+    """The road's usual look within ``reach`` camera heights to either side, over ``pictures``."""
+    height = pictures[0].shape[0]
+    top = int(point.y + TOP * height)
+    rows = np.arange(top, height)
+    across = np.linspace(-reach, reach, 41)
+    map_x = (point.x + across[None, :] * (rows[:, None] - point.y)).astype(np.float32)
+    map_y = np.repeat(rows[:, None], len(across), axis=1).astype(np.float32)
+    inside = (map_x >= 0) & (map_x < len(floor) - 1)
+    inside &= rows[:, None] <= floor[np.clip(map_x, 0, len(floor) - 1).astype(int)]
+    samples = np.stack([cv2.remap(_lab(picture), map_x, map_y, cv2.INTER_LINEAR) for picture in pictures])
+    samples = samples.astype(np.float32)
+    samples[:, ~inside] = np.nan
+    return RoadModel(top, *_climb(samples), floor)
+
+
+def _climb(samples: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    """Middle and spread per row of ``samples`` (pictures × rows × places × Lab, NaN where there is no road).
+
+    Learnt from the nearest rows and carried upwards: what a row adds must look like the row below it, so that a
+    vehicle that stays ahead for the whole clip isn't taken for road, while haze may change the road little by little.
+    """
+    count = samples.shape[1]
+    rows = [values[~np.isnan(values[:, 0])] for values in (samples[:, row].reshape(-1, 3) for row in range(count))]
+    filled = [row for row in range(count) if len(rows[row]) >= 30]
+    if not filled:
+        return np.full((count, 3), 128.0), np.zeros((count, 3))
+    near = np.concatenate([rows[row] for row in filled[-max(5, len(filled) // 4) :]])
+    middle = np.median(near, axis=0)
+    spread = np.minimum(1.48 * np.median(np.abs(near - middle), axis=0), [14.0, 3.0, 3.0])
+    limit = np.maximum(3.2 * spread, [14.0, 5.0, 5.0])
+    middles = np.empty((count, 3))
+    for row in range(count - 1, -1, -1):
+        values = rows[row]
+        like = values[(np.abs(values - middle) < limit).all(axis=1)] if len(values) else values
+        if len(like) >= 30 and len(like) >= 0.25 * len(values):
+            middle = middle + 0.25 * (np.median(like, axis=0) - middle)
+        middles[row] = middle
+    return middles, np.repeat(spread[None, :], count, axis=0)
+
+
+def off_road(picture: Picture, model: RoadModel, point: Vanishing) -> Mask:
+    """Pixels between horizon and bonnet that are not road, without what is too narrow to be a vehicle."""
+    height, width = picture.shape[:2]
+    lab = _lab(picture).astype(np.float32)
+    rows = np.arange(model.top, height)
+    away = np.abs(lab[rows] - model.middle[:, None, :])
+    limit = np.maximum([11.0, 5.0, 6.0], 3.6 * model.spread)
+    odd = (away > limit[:, None, :]).any(axis=2)
+    odd &= rows[:, None] <= model.floor[None, :]
+    mask = np.zeros((height, width), np.uint8)
+    mask[model.top :] = _without_narrow(odd, rows, point, width)
+    result: Mask = mask > 0
+    return result
+
+
+def _without_narrow(odd: Mask, rows: NDArray[np.int64], point: Vanishing, width: int) -> NDArray[np.uint8]:
+    """Opened across the road with a width that grows with nearness: done where that width is constant, on u."""
+    map_x = (point.x + COLUMNS[None, :] * (rows[:, None] - point.y)).astype(np.float32)
+    map_y = np.repeat(np.arange(len(rows))[:, None], len(COLUMNS), axis=1).astype(np.float32)
+    flat = cv2.remap(odd.astype(np.uint8), map_x, map_y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
+    flat = cv2.morphologyEx(flat, cv2.MORPH_CLOSE, np.ones((1, 3), np.uint8))
+    flat = cv2.morphologyEx(flat, cv2.MORPH_OPEN, np.ones((1, round(NARROW / STEP)), np.uint8))
+    xs = np.arange(width)
+    back_x = ((xs[None, :] - point.x) / (rows[:, None] - point.y) - COLUMNS[0]) / STEP
+    back_y = np.repeat(np.arange(len(rows))[:, None], width, axis=1)
+    result = cv2.remap(
+        flat, back_x.astype(np.float32), back_y.astype(np.float32), cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE
+    )
+    return np.asarray(result, np.uint8)
+
+
+def _lab(picture: Picture) -> NDArray[np.uint8]:
+    return np.asarray(cv2.blur(cv2.cvtColor(picture, cv2.COLOR_BGR2LAB), (3, 3)), np.uint8)
