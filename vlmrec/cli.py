@@ -30,8 +30,16 @@ class Row(NamedTuple):
 # fmt: off
 # [table by `make docs`]
 COMMANDS: dict[str, dict[str, Row]] = {
-    "Make a run": {},
-    "Look at one": {},
+    "Make a run": {
+        "extract": Row("extract", "Ask a model the engine's questions about clips, and record everything in a run log."),
+        "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
+    },
+    "Look at one": {
+        "events": Row("events", "Print a log's events, one JSON object a line, from the stored bytes."),
+        "verify": Row("verify", "Check a log's chain, blobs, schema and triggers, and name the first broken row."),
+        "reply": Row("reply", "How a model's reply was read: as an answer, and if not, why not."),
+        "note": Row("note", "Add a remark to a run, a clip or a question; with --exclude it is not to be counted."),
+    },
     "Project": {},
     "Parts": {
         "observer": Row("observer", "The embedded baseline model: classical computer vision behind the API of a language model."),

@@ -172,8 +172,6 @@ def _after_round(context: RunContext, state: ClipState, round_: int) -> Iterator
     if submitted.error is not None:
         yield Submit(round_, submitted.attempt + 1, _request(context, state))
         return
-    if submitted.data_version != context.ledger.data_version:
-        return  # the engine changed: the run stops, and a resume submits again once it is the run's own
     if submitted.next_question is None:
         yield _finish(state, submitted, round_)
     elif submitted.next_question.key in state.turns:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from vlmrec.canonical import json_blob, make_blob
-from vlmrec.errors import InputError, MediaError, ServiceError
+from vlmrec.errors import InputError, MediaError, ServiceError, StopRun
 from vlmrec.events import (
     CallFailed,
     CallRequested,
@@ -362,6 +362,9 @@ class ClipRunner:
         request = json_blob(effect.request)
         try:
             reply = await self._setting.engine.evaluate(effect.request)
+        except StopRun as changed:
+            self._stop.request("engine_changed", str(changed))
+            return
         except (ServiceError, InputError) as error:
             await self._record(
                 EngineSubmitted(
@@ -375,12 +378,6 @@ class ClipRunner:
                 blobs=(request,),
             )
             return
-        if reply.evaluation.data_version != self._setting.context.ledger.data_version:
-            self._stop.request(
-                "engine_changed",
-                f"the engine's data_version is now {reply.evaluation.data_version}; the run was made with "
-                f"{self._setting.context.ledger.data_version}",
-            )
         data, blobs = submitted_payload(effect.round, effect.attempt, request, reply)
         await self._record(data, blobs=blobs)
 

@@ -1,0 +1,157 @@
+"""What ``vlmrec extract`` makes of its options, shows on the way, and says at the end."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vlmrec.cli import INTERRUPTED
+from vlmrec.commands._output import note, print_json
+from vlmrec.errors import InputError
+from vlmrec.stages.condition import Condition, parse_condition
+from vlmrec.stages.engines import engine_source
+from vlmrec.stages.extract import Progress, RunResult
+from vlmrec.stages.orchestrator import Stop
+from vlmrec.stages.request import Parameters
+from vlmrec.stages.session import NewRun, Options, begin, go_on, interruptible
+from vlmrec.stages.state import ClipState
+
+SAMPLING_TEMPERATURE = 0.7
+"""Several samples at temperature 0 would be one sample, paid several times."""
+
+
+def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:
+    """How the run is carried out."""
+    return Options(
+        store=store,
+        run_id=run_id,
+        workers=settings["workers"],
+        in_flight=settings["in_flight"],
+        base_url=settings["base_url"],
+    )
+
+
+def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
+    """What a new run is to be. Raises InputError for settings that make no sense together."""
+    if not paths:
+        raise InputError("name the clips: video files, or a folder that holds some")
+    base = Condition(model=settings["model"]) if settings["model"] else Condition()
+    condition = parse_condition(settings["condition"] or "", base)
+    if settings["model"] and condition.model != settings["model"]:
+        raise InputError("--model and --condition name different models")
+    return NewRun(
+        clips=paths,
+        clip_set=settings["clips"],
+        condition=condition,
+        parameters=_parameters(condition, settings),
+        engine=engine_source(settings["engine"], settings["engine_url"]),
+        vote_threshold=_threshold(settings["vote_threshold"]),
+    )
+
+
+def operate(options: Options, new: NewRun | None, paths: tuple[Path, ...], *, retry_failed: bool) -> RunResult:
+    """Run to the end or to a stop, with progress on a terminal."""
+    if retry_failed and new is not None:
+        raise InputError("--retry-failed goes with --resume")
+
+    async def run() -> RunResult:
+        stop = Stop()
+        with interruptible(stop), _progress() as progress:
+            if new is not None:
+                return await begin(options, new, stop=stop, progress=progress)
+            return await go_on(options, paths, retry_failed=retry_failed, stop=stop, progress=progress)
+
+    return asyncio.run(run())
+
+
+def conclude(run_id: str, store: Path, result: RunResult, *, as_json: bool) -> None:
+    """Say how the run stopped, and end with its exit code."""
+    if as_json:
+        print_json({"run_id": run_id, **result._asdict()})
+    else:
+        click.echo(
+            f"{run_id}: {result.reason}; {result.finished} clips finished, {result.failed} failed, "
+            f"{result.unfinished} unfinished"
+        )
+        if result.detail:
+            note(result.detail)
+        if result.failed:
+            note(f"why clips failed: vlmrec show {run_id}")
+        if result.unfinished or result.reason != "done":
+            note(f"go on with: vlmrec extract --run-id {run_id} --resume")
+        if not result.sealed:
+            note(f"{store / (run_id + '.db')} is not sealed yet, because another program reads it")
+    if code := exit_code(result):
+        click.get_current_context().exit(code)
+
+
+def exit_code(result: RunResult) -> int:
+    """0 done, 1 some clips failed, 2 the run can't go on as it is, 3 budget or credit, 130 interrupted."""
+    if result.reason == "interrupted":
+        return INTERRUPTED
+    if result.reason in ("budget", "credit"):
+        return 3
+    if result.reason != "done":
+        return 2
+    return 1 if result.failed else 0
+
+
+def _parameters(condition: Condition, settings: Mapping[str, Any]) -> Parameters:
+    temperature = settings["temperature"]
+    if temperature is None:
+        temperature = SAMPLING_TEMPERATURE if condition.samples > 1 else 0.0
+    if condition.samples > 1 and temperature == 0:
+        raise InputError(
+            f"R{condition.samples} at temperature 0 would pay for the same sample {condition.samples} times"
+        )
+    if settings["fps"] is not None and condition.video != "full":
+        raise InputError("--fps asks a server to sample a whole video; it goes with V=full")
+    return Parameters(
+        temperature=temperature,
+        top_p=settings["top_p"],
+        top_k=settings["top_k"],
+        max_tokens=settings["max_tokens"],
+        seed=settings["seed"],
+        fps=settings["fps"],
+    )
+
+
+def _threshold(text: str) -> str:
+    try:
+        share = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"--vote-threshold {text!r} is not a share; write it as 2/3 or 0.6") from None
+    if not 0 < share <= 1:
+        raise InputError(f"--vote-threshold {text} is not between 0 and 1")
+    return str(share)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A line per clip under way on a terminal; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda clip, state: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with Bar(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True)
+    ) as bar:
+        lines: dict[str, Any] = {}
+
+        def show(clip: str, state: ClipState) -> None:
+            if clip not in lines:
+                lines[clip] = bar.add_task(clip, total=None)
+            answered = sum(turn.accepted is not None for turn in state.turns.values())
+            bar.update(lines[clip], description=f"{clip}: round {state.round or 0}, {answered} answers")
+            if state.ended:
+                bar.remove_task(lines.pop(clip))
+
+        yield show

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import click
+
+from vlmrec.commands._options import clips_option, json_option, store_option
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="CLIPS...")
+@click.option("--run-id", required=True, metavar="ID", help="Name of the run; its log is <store>/ID.db.")
+@click.option("--condition", metavar="TEXT", help="Axes that differ from the defaults, such as 'S2,G3,V=frames-4fps'.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Axis M alone. [default: the embedded observer]")
+@click.option("--base-url", metavar="URL", help="Address of the model's server, when it is not the provider's own.")
+@click.option("--engine", metavar="VERSION", help="Embedded rule engine. [default: the newest]")
+@click.option("--engine-url", metavar="URL", help="A rule engine server instead of an embedded version.")
+@click.option("--temperature", type=float, metavar="T", help="[default: 0, or 0.7 when R asks for several samples]")
+@click.option("--top-p", type=float, metavar="P")
+@click.option("--top-k", type=int, metavar="K")
+@click.option("--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="Per answer.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the first sample; samples are spaced.")
+@click.option("--fps", type=float, metavar="F", help="Frame rate asked of the server under V=full.")
+@click.option(
+    "--vote-threshold", default="1/2", show_default=True, metavar="SHARE", help="Share of samples a value needs."
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Clips at a time.")
+@click.option("--in-flight", type=click.IntRange(1), default=8, show_default=True, help="Calls at a time.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
+@click.option(
+    "--retry-failed", is_flag=True, help="With --resume: also try clips again that failed for passing causes."
+)
+@clips_option
+@store_option
+@json_option
+def command(paths: tuple[Path, ...], run_id: str, resume: bool, store: Path, as_json: bool, **settings: object) -> None:
+    """Ask a model the engine's questions about clips, and record everything in a run log.
+
+    \b
+        vlmrec extract clips/ --run-id first
+        vlmrec extract --run-id first --resume
+    """
+    from vlmrec.commands._extract import conclude, new_run, operate, options
+
+    outcome = operate(
+        options(store, run_id, settings),
+        None if resume else new_run(paths, settings),
+        paths,
+        retry_failed=bool(settings["retry_failed"]),
+    )
+    conclude(run_id, store, outcome, as_json=as_json)
