@@ -6,8 +6,8 @@ hash, media type and length; nothing else may be stored, shown or fingerprinted.
 """
 
 import asyncio
-import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -15,9 +15,10 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from vlmrec.errors import InputError
+from vlmrec.media.delivery import Body, DataUrls, Delivery
 from vlmrec.media.facts import Probe
 from vlmrec.media.frames import Frame, extract_frames
-from vlmrec.media.plan import FramesPlan, MediaPlan, VideoPlan, plan_frames
+from vlmrec.media.plan import MediaPlan, VideoPlan, plan_frames
 from vlmrec.media.sampling import Window, parse_sampling
 from vlmrec.media.video import Video, make_video, plan_video
 from vlmrec.media.workers import WorkerPool
@@ -46,76 +47,99 @@ class MediaRef(Struct, frozen=True, kw_only=True):
     time_s: Annotated[float | None, Meta(description="Clip time of a frame.")] = None
 
 
-class PreparedMedia(NamedTuple):
-    """A clip made ready for requests."""
+@dataclass(frozen=True)
+class PreparedMedia:
+    """A clip made ready for requests. Its repr shows neither bodies nor signatures."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = field(repr=False)
+    """For the request, and for nothing else."""
     loggable: tuple[Part, ...]
+    """For logs and fingerprints: each address replaced by hash, media type and length."""
     plan: MediaPlan
     media: tuple[MediaRef, ...]
+    delivery: str
+    """``data_url``, ``presigned_url`` or ``file``."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Strings in ``parts`` to be taken out of whatever a server echoes."""
 
 
-def prepare(path: Path, probe: Probe, spec: MediaSpec, *, pool: WorkerPool | None = None) -> PreparedMedia:
-    """Make the parts that show a clip as ``spec`` asks, with bodies as data URLs.
+def prepare(
+    path: Path, probe: Probe, spec: MediaSpec, *, delivery: Delivery | None = None, pool: WorkerPool | None = None
+) -> PreparedMedia:
+    """Make the parts that show a clip as ``spec`` asks, delivered as data URLs unless said otherwise.
 
-    Raises MediaError for a fault of the file, InputError for a ``spec`` that can't be met.
+    Raises MediaError for a fault of the file, InputError for a ``spec`` that can't be met, and what
+    the delivery raises.
     """
     plan = make_plan(probe, spec)
     if isinstance(plan, VideoPlan):
-        video = make_video(path, plan, pool=pool)
-        return video_media(plan, video, data_url(video.media_type, video.body))
-    return frames_media(plan, extract_frames(path, plan, pool=pool))
+        made = _video(path, plan, make_video(path, plan, pool=pool))
+    else:
+        made = _frames(extract_frames(path, plan, pool=pool))
+    return _delivered(made, plan, delivery or DataUrls())
 
 
-async def prepare_async(path: Path, probe: Probe, spec: MediaSpec, *, pool: WorkerPool | None = None) -> PreparedMedia:
+async def prepare_async(
+    path: Path, probe: Probe, spec: MediaSpec, *, delivery: Delivery | None = None, pool: WorkerPool | None = None
+) -> PreparedMedia:
     """``prepare`` for asyncio."""
-    return await asyncio.to_thread(prepare, path, probe, spec, pool=pool)
+    return await asyncio.to_thread(prepare, path, probe, spec, delivery=delivery, pool=pool)
 
 
 def make_plan(probe: Probe, spec: MediaSpec) -> MediaPlan:
     """What will be made for ``spec``, before any of it is."""
-    window = None if spec.window is None else Window(*(_time(bound) for bound in spec.window))
+    window = None if spec.window is None else Window(*(exact_time(bound) for bound in spec.window))
     if spec.sampling is None:
         return plan_video(probe, window=window, max_pixels=spec.max_pixels, burn_clock=spec.burn_clock)
     sampling = parse_sampling(spec.sampling)
     return plan_frames(probe, sampling, window=window, max_pixels=spec.max_pixels, burn_clock=spec.burn_clock)
 
 
-def video_media(plan: VideoPlan, video: Video, url: str) -> PreparedMedia:
-    """One video part whose ``url`` leads to ``video``."""
-    ref = MediaRef(sha256=video.sha256, media_type=video.media_type, bytes=len(video.body))
-    return PreparedMedia((_part("video_url", url),), (_part("video_url", _shown(ref)),), plan, (ref,))
-
-
-def frames_media(plan: FramesPlan, frames: Sequence[Frame]) -> PreparedMedia:
-    """Two parts for each frame: a label with its time, and the picture."""
-    parts: list[Part] = []
-    loggable: list[Part] = []
-    refs: list[MediaRef] = []
-    for frame in frames:
-        label = {"type": "text", "text": frame.label}
-        ref = MediaRef(sha256=frame.sha256, media_type="image/jpeg", bytes=len(frame.jpeg), time_s=frame.pick.time_s)
-        parts += [label, _part("image_url", data_url("image/jpeg", frame.jpeg))]
-        loggable += [label, _part("image_url", _shown(ref))]
-        refs.append(ref)
-    return PreparedMedia(tuple(parts), tuple(loggable), plan, tuple(refs))
-
-
-def data_url(media_type: str, body: bytes) -> str:
-    """``body`` as a ``data:`` URL."""
-    return f"data:{media_type};base64,{base64.b64encode(body).decode('ascii')}"
-
-
-def _part(kind: str, url: str | dict[str, object]) -> Part:
-    return {"type": kind, kind: {"url": url}}
-
-
-def _shown(ref: MediaRef) -> dict[str, object]:
-    return {"sha256": ref.sha256, "media_type": ref.media_type, "bytes": ref.bytes}
-
-
-def _time(text: str) -> Fraction:
+def exact_time(text: str) -> Fraction:
+    """Read seconds as a decimal or a fraction. Raises InputError for anything else."""
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{text!r} is not a time; write seconds as 4.25, or an exact fraction as 17/4") from None
+
+
+class _Shown(NamedTuple):
+    """One body, the kind of part that shows it, and for a frame its label and clip time."""
+
+    kind: str
+    body: Body
+    label: str | None = None
+    time_s: float | None = None
+
+
+def _video(path: Path, plan: VideoPlan, video: Video) -> list[_Shown]:
+    source = path if plan.method == "as_is" else None
+    return [_Shown("video_url", Body(video.body, video.media_type, video.sha256, source))]
+
+
+def _frames(frames: Sequence[Frame]) -> list[_Shown]:
+    return [
+        _Shown("image_url", Body(frame.jpeg, "image/jpeg", frame.sha256), frame.label, frame.pick.time_s)
+        for frame in frames
+    ]
+
+
+def _delivered(made: Sequence[_Shown], plan: MediaPlan, delivery: Delivery) -> PreparedMedia:
+    parts: list[Part] = []
+    loggable: list[Part] = []
+    refs: list[MediaRef] = []
+    secrets: list[str] = []
+    for kind, body, label, time_s in made:
+        address = delivery.deliver(body)
+        ref = MediaRef(sha256=body.sha256, media_type=body.media_type, bytes=len(body.content), time_s=time_s)
+        for shown, url in ((parts, address.url), (loggable, _in_a_log(ref))):
+            if label is not None:
+                shown.append({"type": "text", "text": label})
+            shown.append({"type": kind, kind: {"url": url}})
+        refs.append(ref)
+        secrets += address.secrets
+    return PreparedMedia(tuple(parts), tuple(loggable), plan, tuple(refs), delivery.name, tuple(dict.fromkeys(secrets)))
+
+
+def _in_a_log(ref: MediaRef) -> dict[str, object]:
+    return {"sha256": ref.sha256, "media_type": ref.media_type, "bytes": ref.bytes}
