@@ -41,6 +41,11 @@ def run_arguments(function: Function) -> Function:
     return _with_store(click.argument("runs", type=RunType(), metavar="RUN...", nargs=-1, required=True)(function))
 
 
+def any_runs_argument(function: Function) -> Function:
+    """``[RUN]...``, passed as ``runs: tuple[Path, ...]``, none or more."""
+    return _with_store(click.argument("runs", type=RunType(), metavar="[RUN]...", nargs=-1)(function))
+
+
 def gold_option(function: Function) -> Function:
     """``--gold DIR``, passed as ``gold: Path``: a folder of gold files that exists."""
     kind = click.Path(exists=True, file_okay=False, path_type=Path)

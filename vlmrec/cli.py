@@ -35,13 +35,19 @@ COMMANDS: dict[str, dict[str, Row]] = {
         "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
     },
     "Look at one": {
+        "status": Row("status", "Say how far a run has come: clips, turns, rate, time left, cost, and whether it has stalled."),
+        "show": Row("show", "Show a run turn by turn: asked, answered, evidence, candidates before and after, latency, cost."),
         "events": Row("events", "Print a log's events, one JSON object a line, from the stored bytes."),
         "verify": Row("verify", "Check a log's chain, blobs, schema and triggers, and name the first broken row."),
+        "view": Row("view", "See runs side by side beside the video, as one HTML page or served with labels."),
         "reply": Row("reply", "How a model's reply was read: as an answer, and if not, why not."),
         "note": Row("note", "Add a remark to a run, a clip or a question; with --exclude it is not to be counted."),
     },
-    "Project": {},
+    "Project": {
+        "score": Row("score", "Score a run against labels: answers, clips, and what ruled the right chart out."),
+    },
     "Parts": {
+        "media": Row("media", "Probe clips, take frames and sub-clips out of them, and put them where a server can fetch them."),
         "observer": Row("observer", "The embedded baseline model: classical computer vision behind the API of a language model."),
         "schema": Row("schema", "Print the JSON Schema of an event or data contract, or write them all."),
     },
