@@ -8,9 +8,11 @@ clip.finish()
 log = run.log()
 """
 
+import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from vlmrec.canonical import make_blob
@@ -42,6 +44,7 @@ from vlmrec.events import (
     TurnOpened,
     Usage,
     Violation,
+    blob_refs,
     make_event,
 )
 from vlmrec.ledger import (
@@ -59,6 +62,7 @@ from vlmrec.ledger import (
     questions_bytes,
 )
 from vlmrec.ledger import Option as LedgerOption
+from vlmrec.log import LogKind, LogWriter
 from vlmrec.projections.memory import MemoryLog
 from vlmrec.protocol import Eliminated, EliminatedBy, EngineStatus
 from vlmrec.terms import BlobRef, Party, QuestionRef, Status
@@ -194,6 +198,20 @@ class RunBuilder:
                          party=Party(party) if party else None)  # fmt: skip
         self.add(note)
 
+    def write(self, folder: Path) -> Path:
+        """The same run as a stored and sealed log."""
+        path = folder / f"{self.run_id}.db"
+        made = str(uuid.uuid5(uuid.NAMESPACE_URL, self.run_id))
+        with LogWriter.create(path, kind=LogKind.RUN, log_uuid=made, created="2026-01-05T09:00:00Z") as writer:
+            blobs = [make_blob(self.blobs[ref.sha256], ref.media_type) for ref in self._refs()]
+            writer.append(self.events, blobs).result()
+            writer.seal()
+        return path
+
+    def _refs(self) -> list[BlobRef]:
+        found = (ref for event in self.events for ref in blob_refs(event.data))
+        return list({ref.sha256: ref for ref in found}.values())
+
     def log(self) -> MemoryLog:
         return MemoryLog(self.events, run_id=self.run_id, blobs=self.blobs)
 
@@ -236,7 +254,9 @@ class ClipBuilder:
         items = tuple(
             MediaItem(sha256=f"{i:064x}", media_type="image/jpeg", bytes=100, time_s=i / 4) for i in range(frames)
         )
-        self.add(MediaPrepared(window=window, delivery="frames", items=items, plan=plan or {}, parts=self.run.blob(b"[]")))
+        self.add(
+            MediaPrepared(window=window, delivery="frames", items=items, plan=plan or {}, parts=self.run.blob(b"[]"))
+        )
         return self
 
     def turn(

@@ -30,7 +30,7 @@ from vlmrec.projections.registry import Inputs, register
 
 QUIET_AT_LEAST_S = 120.0
 QUIET_TIMES_SLOWEST = 3.0
-"""A run that is not stopped counts as stalled when nothing was written for two minutes and for three times
+"""A run that is being written counts as stalled when nothing was written for two minutes and for three times
 its slowest call; a call that takes long is no stall."""
 
 
@@ -65,6 +65,8 @@ class RunStatus(Struct, frozen=True, kw_only=True):
 class RunTimes(Struct, frozen=True, kw_only=True):
     """Time and money. Seconds; a rate and a time left only once clips have ended."""
 
+    state: str | None
+    """``running``, ``stalled``, ``stopped`` or ``interrupted`` (no writer, and no word of stopping); null if not known."""
     first_event: str | None
     last_event: str | None
     quiet_s: float | None
@@ -72,8 +74,6 @@ class RunTimes(Struct, frozen=True, kw_only=True):
     left_s: float | None
     calls_in_flight: int
     slowest_call_s: float | None
-    stalled: bool | None
-    """Null without the present moment."""
     calls: CallFigures
 
 
@@ -109,7 +109,8 @@ class ClipProgress(NamedTuple):
 
 
 class RunProgress:
-    """The projection behind ``vlmrec status``. ``now`` is RFC 3339; ``stopped`` says that no writer is expected."""
+    """The projection behind ``vlmrec status``. ``now`` is RFC 3339; without it, and without knowing whether
+    the log is being written and has been stopped, nothing is said of the run's state."""
 
     name: ClassVar[str] = "status"
     version: ClassVar[int] = 1
@@ -127,8 +128,9 @@ class RunProgress:
         ClipFailed,
     )
 
-    def __init__(self, *, now: str | None = None, stopped: bool = False) -> None:
+    def __init__(self, *, now: str | None = None, writing: bool = False, stopped: bool = False) -> None:
         self._now = now
+        self._writing = writing
         self._stopped = stopped
 
     def inputs(self) -> dict[str, str]:
@@ -205,27 +207,25 @@ class RunProgress:
         calls = merged(clip.meter for clip in clips).figures()
         slowest = max((clip.slowest for clip in clips if clip.slowest is not None), default=None)
         quiet = _seconds(last, self._now) if last is not None and self._now is not None else None
-        left = None if total is None or rate is None or self._stopped else (total - len(ended)) / rate
+        left = None if total is None or rate is None or not self._writing else (total - len(ended)) / rate
+        open_calls = max(0, sum(clip.requested for clip in clips) - calls.completed - calls.failed)
         return RunTimes(
+            state=self._state(quiet, slowest) if self._now is not None else None,
             first_event=first,
             last_event=last,
             quiet_s=quiet,
             clips_per_hour=rate * 3600 if rate is not None else None,
             left_s=left,
-            calls_in_flight=0
-            if self._stopped
-            else max(0, sum(c.requested for c in clips) - calls.completed - calls.failed),
+            calls_in_flight=open_calls if self._writing else 0,
             slowest_call_s=slowest,
-            stalled=self._stalled(quiet, slowest, done=total is not None and len(ended) >= total),
             calls=calls,
         )
 
-    def _stalled(self, quiet: float | None, slowest: float | None, *, done: bool) -> bool | None:
-        if quiet is None:
-            return None
-        if self._stopped or done:
-            return False
-        return quiet > max(QUIET_AT_LEAST_S, QUIET_TIMES_SLOWEST * (slowest or 0.0))
+    def _state(self, quiet: float | None, slowest: float | None) -> str:
+        if not self._writing:
+            return "stopped" if self._stopped else "interrupted"
+        long = max(QUIET_AT_LEAST_S, QUIET_TIMES_SLOWEST * (slowest or 0.0))
+        return "stalled" if quiet is not None and quiet > long else "running"
 
 
 @register("status")

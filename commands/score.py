@@ -1,0 +1,32 @@
+"""``vlmrec score``: a run against labels."""
+
+from pathlib import Path
+
+import click
+
+from vlmrec.commands._options import clips_option, gold_option, json_option, run_argument
+
+
+@click.command()
+@run_argument
+@gold_option
+@clips_option
+@json_option
+def command(run: Path, gold: Path, clips: Path | None, as_json: bool) -> None:
+    """Score a run against labels: answers, clips, and what ruled the right chart out.
+
+    \b
+        vlmrec score demo --gold demo-clips/gold
+        vlmrec score demo --gold demo-clips/gold --json
+    """
+    from vlmrec.commands._output import print_json
+    from vlmrec.commands._tables import print_tables
+    from vlmrec.projections.core import document
+    from vlmrec.report.score_tables import score_tables
+    from vlmrec.report.scoring import score_run
+
+    score = score_run(run, gold, clips=clips)
+    if as_json:
+        print_json(document(score))
+    else:
+        print_tables(score_tables(score))

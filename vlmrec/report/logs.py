@@ -1,0 +1,78 @@
+"""Where projections get their events from: stored logs, labels and clip sets. The reading side of every projection."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from vlmrec.errors import InputError
+from vlmrec.events import Event
+from vlmrec.log import LogReader
+from vlmrec.log.store import open_run
+from vlmrec.projections.core import RUN_HANDLES, LogProvenance, LogSource
+
+RUN_TYPES = frozenset(cls.type for cls in RUN_HANDLES)
+
+
+class StoredLog:
+    """A log reader as projections want it; with ``clip``, only that clip's events and the run's own."""
+
+    def __init__(self, reader: LogReader, *, clip: str | None = None) -> None:
+        self._reader = reader
+        self._clip = clip
+
+    def provenance(self) -> LogProvenance:
+        info = self._reader.info
+        return LogProvenance(
+            run_id=self._reader.path.stem,
+            uuid=info.uuid,
+            kind=info.kind,
+            head=self._reader.head() or "",
+            events=self._reader.last_seq(),
+        )
+
+    def events(self, types: Collection[str]) -> Iterator[Event]:
+        """The events of these types, in log order; with a clip, the run's own come first."""
+        if self._clip is None:
+            return self._reader.events(types)
+        return self._of_clip(self._clip, types)
+
+    def blob(self, sha256: str) -> bytes:
+        return self._reader.blob(sha256)
+
+    def _of_clip(self, clip: str, types: Collection[str]) -> Iterator[Event]:
+        yield from self._reader.events(RUN_TYPES & set(types))
+        yield from self._reader.events(types, clip=clip)
+
+
+@contextmanager
+def open_sources(paths: Iterable[Path], *, clip: str | None = None) -> Iterator[Sequence[LogSource]]:
+    """The logs at these paths, in the order named. Raises InputError for a clip that one of them doesn't know."""
+    with ExitStack() as stack:
+        readers = [stack.enter_context(open_run(path)) for path in paths]
+        if clip is not None:
+            for reader in readers:
+                _known(reader, clip)
+        yield [StoredLog(reader, clip=clip) for reader in readers]
+
+
+def read_clip_set(path: Path | None) -> frozenset[str] | None:
+    """The clip ids in a file, one a line; empty lines and those after ``#`` don't count. None for no file."""
+    if path is None:
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read as a list of clip ids ({error})") from error
+    from unicodedata import normalize
+
+    clips = frozenset(normalize("NFC", line.strip()) for line in lines if line.strip() and not line.startswith("#"))
+    if not clips:
+        raise InputError(f"{path}: names no clip; expected one clip id a line")
+    return clips
+
+
+def _known(reader: LogReader, clip: str) -> None:
+    clips = reader.clips()
+    if clip not in clips:
+        some = f"{', '.join(clips[:20])}{' …' if len(clips) > 20 else ''}" if clips else "none"
+        raise InputError(f"{reader.path.stem} has no events of a clip {clip!r}; its clips are: {some}")
