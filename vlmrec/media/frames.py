@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from vlmrec.canonical import sha256_hex
 from vlmrec.media.plan import FramesPlan, Pick
 from vlmrec.media.workers import WorkerPool, shared_pool
@@ -56,3 +58,34 @@ async def extract_frames_async(path: Path, plan: FramesPlan, *, pool: WorkerPool
 def clock_text(pick: Pick) -> str:
     """What a burnt-in clock shows: clip time in milliseconds."""
     return f"{pick.time_s:.3f} s"
+
+
+class WrittenFrame(Struct, frozen=True, kw_only=True):
+    """One JPEG file that was written."""
+
+    file: str
+    time_s: float
+    width: int
+    height: int
+    bytes: int
+    sha256: str
+
+
+def write_frames(path: Path, plan: FramesPlan, folder: Path) -> list[WrittenFrame]:
+    """Write the plan's frames into ``folder``, named so that they sort in order of time."""
+    written = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for frame in extract_frames(path, plan):
+        file = folder / f"{path.stem}-{frame.number:04d}-{frame.pick.time_s:.3f}s.jpg"
+        file.write_bytes(frame.jpeg)
+        written.append(
+            WrittenFrame(
+                file=str(file),
+                time_s=frame.pick.time_s,
+                width=frame.width,
+                height=frame.height,
+                bytes=len(frame.jpeg),
+                sha256=frame.sha256,
+            )
+        )
+    return written

@@ -32,6 +32,11 @@ class StoreSettings(NamedTuple):
     secret_key: str | None = None
     expires_s: int = SIX_HOURS
 
+    @classmethod
+    def of(cls, *, expires: int, **fields: Any) -> "StoreSettings":
+        """Settings from the options of a command."""
+        return cls(expires_s=expires, **fields)
+
     def __repr__(self) -> str:
         return f"StoreSettings({self.endpoint_url or 'AWS'}, bucket={self.bucket!r}, prefix={self.prefix!r})"
 
@@ -60,6 +65,7 @@ class ObjectStore:
         if not 1 <= settings.expires_s <= SEVEN_DAYS:
             raise InputError(f"a signed address can last 1 s to 7 days ({SEVEN_DAYS} s), not {settings.expires_s} s")
         self.settings = settings
+        self._secrets: tuple[str, ...] = ()
 
     def put(self, content: bytes, *, media_type: str, sha256: str) -> Stored:
         """Store ``content`` under its hash, unless it is there."""
@@ -102,12 +108,17 @@ class ObjectStore:
 
         settings = self.settings
         with self._said_plainly("connecting"):
-            return boto3.client(
+            session = boto3.Session(aws_access_key_id=settings.access_key, aws_secret_access_key=settings.secret_key)
+            held = session.get_credentials()
+            if held is None:
+                raise InputError(
+                    "no key for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile"
+                )
+            self._secrets = tuple(filter(None, (held.secret_key, held.access_key, held.token)))
+            return session.client(
                 "s3",
                 endpoint_url=settings.endpoint_url,
                 region_name=settings.region,
-                aws_access_key_id=settings.access_key,
-                aws_secret_access_key=settings.secret_key,
                 config=Config(
                     signature_version="s3v4",
                     s3={"addressing_style": "path"},
@@ -135,9 +146,8 @@ class ObjectStore:
 
     def _error(self, doing: str, said: str, code: str | None) -> VlmrecError:
         """``from None`` above, and secrets taken out here: stores echo keys and signatures in what they say."""
-        for secret in (self.settings.secret_key, self.settings.access_key, *url_secrets(said)):
-            if secret:
-                said = said.replace(secret, "…")
+        for secret in (*self._secrets, *url_secrets(said)):
+            said = said.replace(secret, "…")
         place = f"the object store ({self.settings.endpoint_url or 'AWS'}, bucket {self.settings.bucket})"
         if code is None or code.startswith("5") or code in ("SlowDown", "InternalError", "ServiceUnavailable"):
             return ServiceError(f"{place} failed while {doing}: {said}; try again later")

@@ -8,18 +8,16 @@ hash, media type and length; nothing else may be stored, shown or fingerprinted.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from vlmrec.errors import InputError
 from vlmrec.media.delivery import Body, DataUrls, Delivery
 from vlmrec.media.facts import Probe
 from vlmrec.media.frames import Frame, extract_frames
 from vlmrec.media.plan import MediaPlan, VideoPlan, plan_frames
-from vlmrec.media.sampling import Window, parse_sampling
+from vlmrec.media.sampling import parse_sampling, parse_window
 from vlmrec.media.video import Video, make_video, plan_video
 from vlmrec.media.workers import WorkerPool
 
@@ -88,19 +86,11 @@ async def prepare_async(
 
 def make_plan(probe: Probe, spec: MediaSpec) -> MediaPlan:
     """What will be made for ``spec``, before any of it is."""
-    window = None if spec.window is None else Window(*(exact_time(bound) for bound in spec.window))
+    window = None if spec.window is None else parse_window(*spec.window)
     if spec.sampling is None:
         return plan_video(probe, window=window, max_pixels=spec.max_pixels, burn_clock=spec.burn_clock)
     sampling = parse_sampling(spec.sampling)
     return plan_frames(probe, sampling, window=window, max_pixels=spec.max_pixels, burn_clock=spec.burn_clock)
-
-
-def exact_time(text: str) -> Fraction:
-    """Read seconds as a decimal or a fraction. Raises InputError for anything else."""
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"{text!r} is not a time; write seconds as 4.25, or an exact fraction as 17/4") from None
 
 
 class _Shown(NamedTuple):

@@ -136,6 +136,17 @@ def parse_sampling(text: str) -> Sampling:
     return sampling
 
 
+def parse_window(start: str, end: str) -> Window:
+    """Read a window from two times in seconds, each a decimal or a fraction (4.25, 17/4)."""
+    times = []
+    for text in (start, end):
+        try:
+            times.append(Fraction(text))
+        except (ValueError, ZeroDivisionError):
+            raise InputError(f"{text!r} is not a time; write seconds as 4.25, or an exact fraction as 17/4") from None
+    return Window(*times)
+
+
 def _nearest(times: Sequence[Fraction], target: Fraction) -> int:
     after = bisect_left(times, target)
     if after == 0:

@@ -9,10 +9,12 @@ always means encoding again: H.264, each frame at its own time, rotation applied
 import asyncio
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta, Struct
 
 from vlmrec.canonical import sha256_hex
-from vlmrec.errors import MediaError
+from vlmrec.errors import InputError, MediaError
 from vlmrec.media.facts import Probe
 from vlmrec.media.frames import clock_text
 from vlmrec.media.plan import Encoder, Pick, VideoPlan, fitted_size, picks_at, reader, window_text
@@ -83,6 +85,32 @@ def make_video(path: Path, plan: VideoPlan, *, pool: WorkerPool | None = None) -
 async def make_video_async(path: Path, plan: VideoPlan, *, pool: WorkerPool | None = None) -> Video:
     """``make_video`` for asyncio."""
     return await asyncio.to_thread(make_video, path, plan, pool=pool)
+
+
+class WrittenVideo(Struct, frozen=True, kw_only=True):
+    """One video file that was written."""
+
+    file: str
+    media_type: str
+    frames: Annotated[int | None, Meta(description="Frames encoded; None where packets were copied.")]
+    bytes: int
+    sha256: str
+
+
+def write_video(path: Path, plan: VideoPlan, out: Path) -> WrittenVideo:
+    """Write the plan's video to ``out``. The source itself is never written over."""
+    if out.exists() and out.samefile(path):
+        raise InputError(f"{out}: is the clip itself; name another file")
+    video = make_video(path, plan)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(video.body)
+    return WrittenVideo(
+        file=str(out),
+        media_type=video.media_type,
+        frames=None if plan.picks is None else len(plan.picks),
+        bytes=len(video.body),
+        sha256=video.sha256,
+    )
 
 
 def _method(probe: Probe) -> Literal["as_is", "remux", "transcode"]:
