@@ -12,7 +12,7 @@ from vlmrec.engine.server import create_app
 from vlmrec.errors import InputError
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.extract import EngineDescription
-from vlmrec.stages.ports import EngineReply
+from vlmrec.stages.submission import EngineReply
 
 EMBEDDED = "embedded:"
 

@@ -150,7 +150,10 @@ async def start_run(
     """Begin a run at ``path`` and drive it to its end or to a stop. ``given`` are batches taken over from elsewhere."""
     now = parts.clock.now()
     events, blobs, context = opening(plan, parts.model.endpoint, now)
-    writer = LogWriter.create(path, kind=LogKind.RUN, log_uuid=log_uuid, created=now, parent=parent)
+    if path.exists():  # a process that died before its first event left it; ``begin`` has made sure that it is empty
+        writer = LogWriter.open(path)
+    else:
+        writer = LogWriter.create(path, kind=LogKind.RUN, log_uuid=log_uuid, created=now, parent=parent)
     with writer:
         await writer.append_async(events, blobs)
         states = {clip.clip_id: ClipState(clip.clip_id) for clip in plan.clips}

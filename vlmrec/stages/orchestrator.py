@@ -16,12 +16,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from vlmrec.canonical import json_blob, make_blob
+from vlmrec.canonical import json_blob
 from vlmrec.errors import InputError, MediaError, ServiceError, StopRun
 from vlmrec.events import (
     CallFailed,
     CallRequested,
-    CandidateBrief,
     EngineSubmitted,
     Event,
     MediaFailed,
@@ -37,7 +36,6 @@ from vlmrec.media.prepare import PreparedMedia
 from vlmrec.models.request import Prefix
 from vlmrec.models.retry import RetryPolicy, next_step
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
-from vlmrec.protocol import Candidate
 from vlmrec.stages.calls import completed_payload, failed_payload
 from vlmrec.stages.context import RunContext
 from vlmrec.stages.decide import (
@@ -50,10 +48,11 @@ from vlmrec.stages.decide import (
     accepted_table,
     decide,
 )
-from vlmrec.stages.ports import Clock, Engine, EngineReply, Limiter, Media, Meter, Model, OpenedClip
+from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, OpenedClip
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
 from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start
 from vlmrec.stages.state import ClipState, apply
+from vlmrec.stages.submission import submitted_payload
 from vlmrec.terms import Blob
 
 StopReason = Literal["done", "interrupted", "budget", "credit", "not_authorised", "engine_changed", "error"]
@@ -422,40 +421,6 @@ def media_payload(window: str, made: PreparedMedia) -> tuple[MediaPrepared, tupl
     )
     delivery = "frames" if plan.get("type") == "frames" else "data_url"
     return MediaPrepared(window=window, delivery=delivery, items=items, plan=plan, parts=parts.ref), (parts,)
-
-
-def submitted_payload(
-    round_: int, attempt: int, request: Blob, reply: EngineReply
-) -> tuple[EngineSubmitted, tuple[Blob, ...]]:
-    """``engine.submitted`` from a reply."""
-    body = make_blob(reply.body, "application/json")
-    evaluation = reply.evaluation
-    data = EngineSubmitted(
-        round=round_,
-        attempt=attempt,
-        request=request.ref,
-        reply=body.ref,
-        http_status=reply.http_status,
-        engine_version=evaluation.engine_version,
-        data_version=evaluation.data_version,
-        status=evaluation.status,
-        stop_reason=evaluation.stop_reason,
-        candidates=tuple(map(brief, evaluation.candidates)),
-        eliminated=evaluation.eliminated,
-        next_question=evaluation.next_question,
-    )
-    return data, (request, body)
-
-
-def brief(candidate: Candidate) -> CandidateBrief:
-    """A candidate as events keep it."""
-    return CandidateBrief(
-        chart=candidate.chart,
-        variant=candidate.variant,
-        self_is=candidate.self_is,
-        fault_self=candidate.fault.self_,
-        fault_self_range=candidate.fault_range.self_,
-    )
 
 
 def _stop_reason(attempt: Failed) -> StopReason:

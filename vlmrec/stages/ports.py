@@ -9,16 +9,9 @@ from typing import Literal, NamedTuple, Protocol
 from vlmrec.events import ClipOpened
 from vlmrec.media.prepare import PreparedMedia
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
-from vlmrec.protocol import EvaluateRequest, Evaluation
+from vlmrec.protocol import EvaluateRequest
+from vlmrec.stages.submission import EngineReply
 from vlmrec.stages.table import EntityTable
-
-
-class EngineReply(NamedTuple):
-    """A reply of the engine, as received and as decoded."""
-
-    body: bytes
-    evaluation: Evaluation
-    http_status: int = 200
 
 
 class Engine(Protocol):

@@ -55,7 +55,7 @@ class NewRun(Struct, frozen=True, kw_only=True):
 async def begin(options: Options, new: NewRun, *, stop: Stop, progress: Progress) -> RunResult:
     """A new run, from its first event to its last. Raises InputError when there is one of that id already."""
     path = run_path(options.store, options.run_id)
-    if path.exists():
+    if path.exists() and has_begun(path):
         raise InputError(
             f"run {options.run_id} is in {options.store} already: go on with it by --resume, or choose another --run-id"
         )
@@ -114,6 +114,12 @@ async def go_on(
             retry_failed=retry_failed,
             progress=progress,
         )
+
+
+def has_begun(path: Path) -> bool:
+    """Whether a log holds any event; a process that died at once leaves one that doesn't."""
+    with open_log(path) as reader:
+        return reader.last_seq() > 0
 
 
 def clock() -> Clock:
