@@ -85,10 +85,7 @@ def _shape(text: str, value: JsonValue) -> Shape:
 
 
 def _from_object(value: dict[str, Any], shape: Shape, *, text: str, finished: bool) -> Envelope:
-    raw_choices = value.get("choices")
-    choices = tuple(
-        _choice(position, item) for position, item in enumerate(raw_choices) if isinstance(item, dict)
-    ) if isinstance(raw_choices, list) else ()  # fmt: skip
+    choices = _choices(value.get("choices"))
     usage = value.get("usage")
     return Envelope(
         shape=shape,
@@ -105,7 +102,17 @@ def _from_object(value: dict[str, Any], shape: Shape, *, text: str, finished: bo
     )
 
 
-def _choice(position: int, item: dict[str, Any]) -> Choice:
+def _choices(value: JsonValue) -> tuple[Choice, ...]:
+    """Choices in the order of their ``index``; in that of the list where the indexes don't tell them apart."""
+    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    told = [as_count(item.get("index")) for item in items]
+    indexes = [index for index in told if index is not None]
+    if len(set(indexes)) != len(items):
+        indexes = list(range(len(items)))
+    return tuple(sorted(map(_choice, indexes, items), key=lambda choice: choice.index))
+
+
+def _choice(index: int, item: dict[str, Any]) -> Choice:
     message = item.get("message")
     reason = as_text(item.get("finish_reason"))
     error = read_error(item.get("error"))
@@ -113,12 +120,12 @@ def _choice(position: int, item: dict[str, Any]) -> Choice:
         error = ErrorInfo(message=f"the choice ended with finish_reason {reason}")
     if not isinstance(message, dict):
         plain = as_text(item.get("text"))  # the older completions shape
-        return Choice(index=position, has_message=plain is not None, content=plain, finish_reason=reason, error=error)
+        return Choice(index=index, has_message=plain is not None, content=plain, finish_reason=reason, error=error)
     content, thoughts = _content(message.get("content"))
     told = [as_text(message.get("reasoning")) or as_text(message.get("reasoning_content")) or _details(message)]
     reasoning = "\n".join(part for part in (*told, thoughts) if part) or None
     return Choice(
-        index=position,
+        index=index,
         has_message=True,
         content=content,
         reasoning=reasoning,

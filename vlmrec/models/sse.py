@@ -37,7 +37,8 @@ def assemble_stream(text: str) -> tuple[dict[str, Any], bool]:
         for name in ("id", "model", "provider", "system_fingerprint", "usage", "error"):
             if chunk.get(name) is not None:
                 whole[name] = chunk[name]
-        for part in chunk.get("choices") or ():
+        parts = chunk.get("choices")
+        for part in parts if isinstance(parts, list) else ():
             if isinstance(part, dict):
                 _fold(choices, part)
     whole["choices"] = [choices[index] for index in sorted(choices)]

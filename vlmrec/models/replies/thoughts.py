@@ -6,6 +6,7 @@ end means that the answer was never begun. Tags inside a JSON value are text of 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -27,12 +28,14 @@ class Split(NamedTuple):
 def split_thoughts(text: str, values: Sequence[Scanned] = ()) -> Split:
     """``text`` in two. ``values``: JSON values in it, within which a tag is no tag."""
     spans = [(value.start, value.end) for value in values if value.flaw is None]
+    starts = [start for start, _ in spans]
     outside: list[str] = []
     thoughts: list[str] = []
     position = 0
     opened = orphan = False
     for tag in _TAG.finditer(text):
-        if any(start < tag.start() < end for start, end in spans):
+        before = bisect_left(starts, tag.start())
+        if before and tag.start() < spans[before - 1][1]:
             continue
         piece = text[position : tag.start()]
         position = tag.end()
