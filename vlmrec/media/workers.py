@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Generic, NamedTuple, Self, TypeVar
@@ -30,6 +30,8 @@ from vlmrec.media._wire import ENDS, HEADER, MAX_BODY, Kind, Message
 
 REQUESTS_PER_WORKER = 500
 """A worker is replaced after so many requests, so that a decoder's slow leak stays bounded."""
+
+COMMAND = (sys.executable, "-m", "vlmrec.media._worker")
 
 T = TypeVar("T")
 
@@ -44,8 +46,10 @@ class Reply(NamedTuple, Generic[T]):
 class WorkerPool:
     """Up to ``limit`` workers, started when first needed. Close it, or use it in a ``with`` block."""
 
-    def __init__(self, limit: int = 2, *, stall_s: float = 30.0, total_s: float = 600.0) -> None:
-        self._limit = limit
+    def __init__(
+        self, limit: int = 2, *, stall_s: float = 30.0, total_s: float = 600.0, command: Sequence[str] = COMMAND
+    ) -> None:
+        self._command = command
         self._stall_s = stall_s
         self._total_s = total_s
         self._slots = threading.BoundedSemaphore(limit)
@@ -103,7 +107,7 @@ class WorkerPool:
                 if worker.alive:
                     return worker
                 worker.kill()
-        return _Worker()
+        return _Worker(self._command)
 
     def _give_back(self, worker: "_Worker") -> None:
         if worker.served >= REQUESTS_PER_WORKER:
@@ -136,12 +140,12 @@ class _Worker:
     and without this one in some ten encodings of the same pictures differed by a few bytes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         package_root = str(Path(__file__).resolve().parents[2])
         inherited = os.environ.get("PYTHONPATH")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "vlmrec.media._worker"],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
