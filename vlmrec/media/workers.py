@@ -65,16 +65,7 @@ class WorkerPool:
             raise MediaError(f"{source}: {'is not a file' if source.exists() else 'there is no such file'}")
         request = {"op": op, "path": os.fsencode(source.absolute()), "args": dict(args), "limit_s": self._total_s}
         with self._slots:
-            worker = self._take()
-            try:
-                end, items = worker.exchange(msgspec.msgpack.encode(request), self._stall_s, self._total_s)
-            except _WorkerLost as lost:
-                worker.kill()
-                raise MediaError(f"{source}: {lost}") from None
-            except BaseException:
-                worker.kill()
-                raise
-            self._give_back(worker)
+            end, items = self._exchange(msgspec.msgpack.encode(request), source)
         if end.kind is Kind.FAULT:
             raise MediaError(f"{source}: {end.body.decode()}")
         if end.kind is Kind.BUG:
@@ -99,6 +90,22 @@ class WorkerPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _exchange(self, request: bytes, source: Path) -> tuple[Message, list[bytes]]:
+        while True:
+            worker = self._take()
+            try:
+                answer = worker.exchange(request, self._stall_s, self._total_s)
+            except _WorkerLost as lost:
+                worker.kill()
+                if lost.died and worker.served > 1:
+                    continue  # it may have been ended from outside between two requests; a fresh one will tell
+                raise MediaError(f"{source}: {lost}") from None
+            except BaseException:
+                worker.kill()
+                raise
+            self._give_back(worker)
+            return answer
 
     def _take(self) -> "_Worker":
         with self._lock:
@@ -132,7 +139,11 @@ def shared_pool() -> WorkerPool:
 
 
 class _WorkerLost(Exception):
-    """A worker was killed or died; the text says what that means for the file."""
+    """A worker is of no more use; the text says what that means for the file. ``died``: it ended by itself."""
+
+    def __init__(self, text: str, *, died: bool = False) -> None:
+        super().__init__(text)
+        self.died = died
 
 
 class _Worker:
@@ -171,7 +182,7 @@ class _Worker:
         try:
             self._process.stdin.write(HEADER.pack(Kind.REQUEST, len(request)) + request)
         except BrokenPipeError:
-            raise _WorkerLost(self._how_it_ended()) from None
+            raise _WorkerLost(self._how_it_ended(), died=True) from None
         while True:
             message = self._read(stall_s, deadline, total_s)
             if message.kind in ENDS:
@@ -207,7 +218,7 @@ class _Worker:
                     raise _WorkerLost(f"the decoder made no progress for {stall_s:g} s, and was ended")
                 chunk = self._process.stdout.read(min(length - len(received), 1 << 20))
                 if not chunk:
-                    raise _WorkerLost(self._how_it_ended())
+                    raise _WorkerLost(self._how_it_ended(), died=True)
                 received += chunk
         return bytes(received)
 
