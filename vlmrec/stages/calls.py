@@ -5,8 +5,8 @@ from typing import Any, TypedDict
 
 from vlmrec.canonical import make_blob
 from vlmrec.events import CallCompleted, CallFailed, CallRequested, Sample, Stage
+from vlmrec.models.budget import Settled
 from vlmrec.models.wire import Completed, Failed
-from vlmrec.stages.ports import Settled
 from vlmrec.terms import Blob, Party
 
 

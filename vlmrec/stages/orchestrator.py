@@ -295,7 +295,7 @@ class ClipRunner:
             if self._stop.requested:
                 return
             name = f"{self._state.clip}/{turn.stage}/{turn.question_id}/{turn.party}/{effect.sample}/{effect.attempt}"
-            reserved = setting.meter.reserve(name, prompt_tokens=None, max_tokens=spec.max_tokens)
+            reserved = await setting.meter.reserve(name, prompt_tokens=None, max_tokens=spec.max_tokens)
             if reserved.refused is not None:
                 self._stop.request("budget", reserved.refused)
                 return

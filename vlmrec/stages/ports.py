@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from vlmrec.events import ClipOpened
 from vlmrec.media.prepare import PreparedMedia
+from vlmrec.models.budget import Reserved, Settled
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.submission import EngineReply
@@ -53,24 +53,13 @@ class Clock(NamedTuple):
     random: Callable[[], float]
 
 
-class Reserved(NamedTuple):
-    """An upper bound set aside before a call (USD; None when the price is unknown), or why the call may not be sent."""
-
-    cost: Decimal | None = None
-    refused: str | None = None
-
-
-class Settled(NamedTuple):
-    """What a call cost in USD, and by whose figure."""
-
-    cost: Decimal | None
-    source: Literal["provider", "price", "none"] = "none"
-
-
 class Meter(Protocol):
-    """Reserves a bound before each call and settles it after. Calls in doubt stay charged."""
+    """Reserves a bound before each call and settles it after. Calls in doubt stay charged.
 
-    def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved: ...
+    ``reserve`` may wait, where only what calls under way have set aside stands in the way.
+    """
+
+    async def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved: ...
 
     def completed(self, call: str, attempt: Completed) -> Settled: ...
 
@@ -80,7 +69,7 @@ class Meter(Protocol):
 class FreeMeter:
     """No limits and no prices: costs are unknown unless the provider states them."""
 
-    def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved:
+    async def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved:
         return Reserved()
 
     def completed(self, call: str, attempt: Completed) -> Settled:
