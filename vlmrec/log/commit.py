@@ -9,24 +9,22 @@ and only opening the log anew settles it.
 import contextlib
 import sqlite3
 from collections.abc import Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple
 
 from vlmrec.errors import DuplicateEvent, LogError
 from vlmrec.log.encode import Batch
-from vlmrec.log.format import Appended, LogInfo, chained, genesis
+from vlmrec.log.format import Appended, LogInfo, chained_at, genesis
+from vlmrec.terms import Blob, BlobRef
 
 _INSERT_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_BLOB = "INSERT INTO blobs VALUES (?, ?, ?)"
+_KNOWN = 4096
 _STORED_BLOB = "SELECT media_type, length(body) FROM blobs WHERE sha256 = ?"
 
 
-class Pending(NamedTuple):
-    """A batch that waits for its commit."""
-
-    batch: Batch
-    future: "Future[Appended]"
+Result = Appended | BaseException
+"""Where a batch was stored, or why it was not."""
 
 
 class Tip(NamedTuple):
@@ -47,24 +45,20 @@ class Commit:
         self._connection = connection
         self._path = path
         self._broken: str | None = None
+        self._known: dict[str, BlobRef] = {}  # stored for certain, and as what; saves asking the file again
         self.info = info
         row = connection.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         self.durable = Tip(*row) if row is not None else Tip(0, genesis(info.stored()))
 
-    def run(self, group: Sequence[Pending]) -> None:
-        """Store a group and resolve its futures."""
+    def run(self, group: Sequence[Batch]) -> Sequence[Result]:
+        """Store a group; what became of each batch, in the same order. When it returns, all is durable."""
         try:
-            results: Sequence[Appended | BaseException] = self._stored(group)
+            return self._stored(group)
         except BaseException as error:  # noqa: BLE001  whoever waits must hear of it, whatever it is
             self._give_up(error)
-            results = [error] * len(group)
-        for pending, result in zip(group, results, strict=True):
-            if isinstance(result, Appended):
-                pending.future.set_result(result)
-            else:
-                pending.future.set_exception(result)
+            return [error] * len(group)
 
-    def _stored(self, group: Sequence[Pending]) -> Sequence[Appended | LogError]:
+    def _stored(self, group: Sequence[Batch]) -> Sequence[Result]:
         if self._broken is not None:
             return [self._no_more() for _ in group]
         try:
@@ -74,55 +68,61 @@ class Commit:
         except sqlite3.Error as error:
             self._give_up(error)
             return [self._no_more() for _ in group]
-        return [self._alone(pending) for pending in group]
+        return [self._alone(batch) for batch in group]
 
-    def _alone(self, pending: Pending) -> Appended | LogError:
+    def _alone(self, batch: Batch) -> Result:
         if self._broken is not None:
             return self._no_more()
         try:
-            return self._together([pending])[0]
+            return self._together([batch])[0]
         except LogError as error:
             self._roll_back()
             return error
         except sqlite3.IntegrityError as error:
             self._roll_back()
-            return self._refused(pending.batch, error)
+            return self._refused(batch, error)
         except sqlite3.Error as error:
             self._give_up(error)
             return self._no_more()
 
-    def _together(self, group: Sequence[Pending]) -> list[Appended]:
+    def _together(self, group: Sequence[Batch]) -> list[Appended]:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         seq, head = self.durable
         rows: list[tuple[object, ...]] = []
         results = []
-        for batch, _ in group:
+        fresh: dict[str, BlobRef] = {}
+        for batch in group:
             first = seq + 1
-            if batch.refs:
-                self._store_blobs(batch)
-            for columns, stored in batch.events:
+            for sha256, ref in batch.refs.items():
+                if self._known.get(sha256) != ref:
+                    self._store_blob(ref, batch.blobs.get(sha256))
+                    fresh[sha256] = ref
+            for columns, tail, _ in batch.events:
                 seq += 1
-                head = chained(head, (str(seq).encode(), *stored))
+                head = chained_at(head, seq, tail)
                 rows.append((seq, *columns, head))
             results.append(Appended(first, seq, head))
         self._connection.executemany(_INSERT_EVENT, rows)
         execute("COMMIT")
         self.durable = Tip(seq, head)
+        if fresh:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            self._known.update(fresh)
         return results
 
-    def _store_blobs(self, batch: Batch) -> None:
-        for sha256, ref in batch.refs.items():
-            stored = self._connection.execute(_STORED_BLOB, (sha256,)).fetchone()
-            if stored is None:
-                if sha256 not in batch.blobs:
-                    raise LogError(f"{self._path}: blob {sha256} is referred to, but neither stored nor given")
-                self._connection.execute(_INSERT_BLOB, (sha256, ref.media_type, batch.blobs[sha256].body))
-            elif stored != (ref.media_type, ref.length):
-                raise LogError(
-                    f"{self._path}: blob {sha256} is stored as {stored[0]!r} of {stored[1]} bytes, "
-                    f"but referred to as {ref.media_type!r} of {ref.length}"
-                )
+    def _store_blob(self, ref: BlobRef, blob: Blob | None) -> None:
+        stored = self._connection.execute(_STORED_BLOB, (ref.sha256,)).fetchone()
+        if stored is None:
+            if blob is None:
+                raise LogError(f"{self._path}: blob {ref.sha256} is referred to, but neither stored nor given")
+            self._connection.execute(_INSERT_BLOB, (ref.sha256, ref.media_type, blob.body))
+        elif stored != (ref.media_type, ref.length):
+            raise LogError(
+                f"{self._path}: blob {ref.sha256} is stored as {stored[0]!r} of {stored[1]} bytes, "
+                f"but referred to as {ref.media_type!r} of {ref.length}"
+            )
 
     def _refused(self, batch: Batch, error: sqlite3.Error) -> LogError:
         seen: set[str] = set()

@@ -11,26 +11,28 @@ from typing import NamedTuple
 
 import msgspec
 
-from vlmrec.canonical import canonical_json, sha256_hex
+from vlmrec.canonical import sha256_hex
 from vlmrec.events import Event
-from vlmrec.log.format import Stored
+from vlmrec.log.format import Tail, tail
+from vlmrec.log.payload import stored_data
 from vlmrec.terms import Blob, BlobRef
 
 _REFERENCE = re.compile(rb'\{"length":(\d+),"media_type":("(?:[^"\\]|\\.)*"),"sha256":"([0-9a-f]{64})"\}')
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z").fullmatch
 
 
 class Encoded(NamedTuple):
-    """An event but for its place: the column values, and their stored bytes."""
+    """An event but for its place: its column values, and their stored bytes framed for the chain."""
 
     columns: tuple[str, str, int, str, str | None, str | None, str | None, str]
-    stored: tuple[Stored, ...]
+    tail: Tail
+    refs: Sequence[BlobRef]
 
 
 class Batch(NamedTuple):
     """One append: all of it is stored, or nothing."""
 
-    events: tuple[Encoded, ...]
+    events: Sequence[Encoded]
     blobs: dict[str, Blob]
     refs: dict[str, BlobRef]
 
@@ -39,15 +41,14 @@ def encode_batch(events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Batch:
     """What an append will store. Raises ValueError, naming event and path, for what a log can't hold."""
     if not events:
         raise ValueError("an append needs at least one event")
-    encoded = tuple(_encode_event(event) for event in events)
+    encoded = [_encode_event(event) for event in events]
     bodies = {blob.ref.sha256: _checked(blob) for blob in blobs}
     refs: dict[str, BlobRef] = {}
-    for event, row in zip(events, encoded, strict=True):
-        for ref in references(row.stored[-1] or b""):
+    for event in encoded:
+        for ref in event.refs:
             if refs.setdefault(ref.sha256, ref) != ref:
-                raise ValueError(
-                    f"{event.id}: blob {ref.sha256} is referred to as {_said(ref)} and {_said(refs[ref.sha256])}"
-                )
+                other = _said(refs[ref.sha256])
+                raise ValueError(f"{event.columns[0]}: blob {ref.sha256} is referred to as {_said(ref)} and as {other}")
     for sha256, blob in bodies.items():
         if sha256 not in refs:
             raise ValueError(f"blob {sha256}: no event of its batch refers to it, so nothing would vouch for it")
@@ -56,10 +57,10 @@ def encode_batch(events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Batch:
     return Batch(encoded, bodies, refs)
 
 
-def references(data: bytes) -> list[BlobRef]:
+def references(data: bytes) -> Sequence[BlobRef]:
     """The blobs that a stored payload refers to, wherever in it, in order."""
     if b'{"length":' not in data:
-        return []
+        return ()
     return [
         BlobRef(sha256=sha256.decode(), media_type=msgspec.json.decode(media_type, type=str), length=int(length))
         for length, media_type, sha256 in _REFERENCE.findall(data)
@@ -67,27 +68,30 @@ def references(data: bytes) -> list[BlobRef]:
 
 
 def _encode_event(event: Event) -> Encoded:
-    payload = event.data
-    if _TIME.fullmatch(event.time) is None:
-        raise ValueError(f"{event.id}: time {event.time!r} is not RFC 3339 in UTC, such as 2026-01-31T09:30:00.125Z")
-    if event.clip == "":
-        raise ValueError(f"{event.id}: an empty clip id names no clip")
+    event_id, clip, time, causation, payload = event
+    if _TIME(time) is None:
+        raise ValueError(f"{event_id}: time {time!r} is not RFC 3339 in UTC, such as 2026-01-31T09:30:00.125Z")
+    if clip == "":
+        raise ValueError(f"{event_id}: an empty clip id names no clip")
     try:
-        data = canonical_json(payload)
+        data = stored_data(payload)
     except ValueError as error:
-        raise ValueError(f"{event.id}: {error}") from error
-    columns = (
-        event.id,
-        payload.type,
-        payload.schema_version,
-        event.time,
-        event.clip,
-        payload.turn(),
-        event.causation,
-        data.decode(),
+        raise ValueError(f"{event_id}: {error}") from error
+    turn = payload.turn()
+    kind, version = payload.type, payload.schema_version
+    stored = tail(
+        (
+            event_id.encode(),
+            kind.encode(),
+            b"%d" % version,
+            time.encode(),
+            None if clip is None else clip.encode(),
+            None if turn is None else turn.encode(),
+            None if causation is None else causation.encode(),
+            data,
+        )
     )
-    stored = tuple(None if value is None else str(value).encode() for value in columns[:-1])
-    return Encoded(columns, (*stored, data))
+    return Encoded((event_id, kind, version, time, clip, turn, causation, data.decode()), stored, references(data))
 
 
 def _checked(blob: Blob) -> Blob:

@@ -98,5 +98,32 @@ def chained(previous: str, row: Sequence[Stored]) -> str:
 
 def framed(values: Sequence[Stored]) -> bytes:
     """The values' lengths (8 bytes each, big-endian, -1 for NULL), then the values: no two rows frame alike."""
+    lengths, joined = _frame(values)
+    return lengths + joined
+
+
+class Tail(NamedTuple):
+    """All of a row but its place, framed: what can be made ready before the place is known."""
+
+    lengths: bytes
+    values: bytes
+
+
+def tail(values: Sequence[Stored]) -> Tail:
+    """The values behind ``seq``, ready for ``chained_at``."""
+    return Tail(*_frame(values))
+
+
+def chained_at(previous: str, seq: int, rest: Tail) -> str:
+    """``chained`` for a row whose values behind ``seq`` are framed already."""
+    digits = b"%d" % seq
+    length = len(digits).to_bytes(8, "big")
+    return hashlib.sha256(b"".join((bytes.fromhex(previous), length, rest.lengths, digits, rest.values))).hexdigest()
+
+
+def _frame(values: Sequence[Stored]) -> tuple[bytes, bytes]:
     lengths = [-1 if value is None else len(value) for value in values]
-    return struct.pack(f">{len(values)}q", *lengths) + b"".join([value for value in values if value is not None])
+    return _LENGTHS[len(values)](*lengths), b"".join([value for value in values if value is not None])
+
+
+_LENGTHS = [struct.Struct(f">{count}q").pack for count in range(len(EVENT_COLUMNS))]

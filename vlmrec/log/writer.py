@@ -26,10 +26,11 @@ from filelock import BaseFileLock
 from vlmrec.errors import LogBusy, LogError
 from vlmrec.events import Event
 from vlmrec.log import lock
-from vlmrec.log.commit import Commit, Pending
+from vlmrec.log.commit import Commit
 from vlmrec.log.database import connect_writer, read_info, schema_faults, shipped_ddl
 from vlmrec.log.encode import encode_batch
 from vlmrec.log.format import APPLICATION_ID, FORMAT, LOG_COLUMNS, REQUIRES, Appended, LogInfo, LogKind, Parent
+from vlmrec.log.waiting import Pending, deliver
 from vlmrec.terms import Blob
 
 LOCK_WAIT_S = 1.0
@@ -104,14 +105,17 @@ class LogWriter:
         Raises ValueError at once for what a log can't hold. The future fails with DuplicateEvent, or
         with LogError for a blob that is neither given nor stored and for a log that can't be written.
         """
-        pending = Pending(encode_batch(events, blobs), Future())
-        pending.future.set_running_or_notify_cancel()  # a waiter's cancellation doesn't withdraw what was appended
-        self._put(pending)
-        return pending.future
+        future: Future[Appended] = Future()
+        future.set_running_or_notify_cancel()  # a waiter's cancellation doesn't withdraw what was appended
+        self._put(Pending(encode_batch(events, blobs), None, future))
+        return future
 
     async def append_async(self, events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Appended:
-        """``append`` for asyncio."""
-        return await asyncio.wrap_future(self.append(events, blobs))
+        """``append`` for asyncio, without a future of its own: one wake-up of the loop serves a whole commit."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Appended] = loop.create_future()
+        self._put(Pending(encode_batch(events, blobs), loop, future))
+        return await future
 
     def seal(self) -> bool:
         """Make the log one file, and close. False when a reader holds it: all rows are in the file, but it stays in WAL mode.
@@ -168,7 +172,7 @@ class LogWriter:
             if first is None:
                 return
             group, last = self._group(first, expected)
-            commit.run(group)
+            deliver(group, commit.run([pending.batch for pending in group]))
             expected = len(group)
             if last:
                 return
