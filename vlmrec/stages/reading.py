@@ -95,8 +95,8 @@ def read_table(body: bytes, choice: int) -> Reading:
 def read_scene(body: bytes, choice: int) -> Reading:
     """The reply to the request for a prose scene."""
     reply = read_reply(body, _SCENE, choice=choice)
-    text = (reply.text or "").strip()
-    if reply.reason in ("truncated", "refused", "empty_content") or not text:
+    text = reply.answer if isinstance(reply.answer, str) else ""
+    if not text:
         return _nothing(reply, reply.reason or "empty_content")
     return Reading(
         outcome="answer",

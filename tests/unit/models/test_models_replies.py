@@ -435,6 +435,15 @@ def test_a_bare_value_can_be_asked_for() -> None:
     assert read_any(schema, "a cow, I think").reason == "bad_value"
 
 
+def test_prose_can_be_asked_for_and_comes_without_the_thoughts() -> None:
+    schema = {"type": "string"}
+    assert read_any(schema, "<think>hm {x}</think>\nA cow stands <there>. ").answer == "A cow stands <there>."
+    assert read_any(schema, '{"a": 1}').answer == '{"a": 1}'
+    assert read_any(schema, "42").answer == "42"
+    assert read_any(schema, "<think>hm").reason == "truncated"
+    assert read_any(schema, "<think>hm</think>").reason == "empty_content"
+
+
 def test_a_list_can_be_asked_for() -> None:
     schema = {"type": "array", "items": {"type": "integer"}}
     assert read_any(schema, "[1, 2, 3]").answer == [1, 2, 3]

@@ -17,7 +17,7 @@ from vlmrec.models.failures import Verdict, classify, shown
 from vlmrec.models.replies.fit import MisfitError, fit_value, fold
 from vlmrec.models.replies.scan import NOT_FINITE, NOT_STRICT, Scanned, find_objects, scan_whole
 from vlmrec.models.replies.schema import JsonSchema, same
-from vlmrec.models.replies.thoughts import split_thoughts
+from vlmrec.models.replies.thoughts import has_tags, split_thoughts
 from vlmrec.models.replies.unicode import Repair, repair_text
 from vlmrec.models.wire import Retry
 from vlmrec.terms import JsonValue
@@ -191,17 +191,22 @@ class _Found(Struct, frozen=True, kw_only=True):
 
 
 def _whole(text: str, schema: JsonSchema) -> Scanned | None:
-    """The one value that ``text`` consists of: of the kind the schema asks for."""
+    """The one value that ``text`` consists of, if it is of the kind the schema asks for."""
     found = scan_whole(text)
     if schema.is_scalar:
-        stripped = text.strip()
-        if found is not None and not isinstance(found.value, (dict, list)):
-            return found
-        return Scanned(0, len(text), stripped) if stripped and found is None and "<" not in stripped else None
+        return _bare(text, found, schema)
     if found is not None and isinstance(found.value, str):
         inner = scan_whole(found.value)  # an object encoded twice
         found = inner._replace(start=0, end=len(text), strict=False) if inner is not None else None
     return found if found is not None and isinstance(found.value, (dict, list)) else None
+
+
+def _bare(text: str, found: Scanned | None, schema: JsonSchema) -> Scanned | None:
+    """A value that needs no JSON around it: ``text`` itself, or what it is the JSON of."""
+    if found is not None and (isinstance(found.value, str) or not schema.is_text):
+        return found if not isinstance(found.value, (dict, list)) else None
+    stripped = text.strip()
+    return Scanned(0, len(text), stripped) if stripped and not has_tags(stripped) else None
 
 
 def _read_values(found: _Found, schema: JsonSchema, notes: frozenset[str], content: str) -> ReplyReading:

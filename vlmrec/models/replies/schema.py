@@ -59,6 +59,12 @@ class JsonSchema(Struct, frozen=True, kw_only=True):
         return not _types_of(self.resolve(self.root)) & {"object", "array"}
 
     @property
+    def is_text(self) -> bool:
+        """Whether any text is an answer."""
+        schema = self.resolve(self.root)
+        return schema.get("type") == "string" and not {"enum", "const"} & schema.keys()
+
+    @property
     def is_list(self) -> bool:
         types = _types_of(self.resolve(self.root))
         return "array" in types and "object" not in types

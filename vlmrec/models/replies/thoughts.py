@@ -56,6 +56,11 @@ def split_thoughts(text: str, values: Sequence[Scanned] = ()) -> Split:
     return Split(_within_answer("".join(outside)), joined or None, orphan, opened)
 
 
+def has_tags(text: str) -> bool:
+    """Whether ``text`` holds a tag that ``split_thoughts`` knows."""
+    return _TAG.search(text) is not None or _ANSWER.search(text) is not None
+
+
 def _within_answer(text: str) -> str:
     """What the last ``<answer>`` holds, closed or running to the end; the whole text where there is none."""
     found = list(_ANSWER.finditer(text))
