@@ -81,7 +81,18 @@ def bound(condition: Condition, self_is: str, ledger: Ledger) -> tuple[TurnKey, 
     return TurnKey(condition.question, party), {flip.get(value, value) for value in condition.values}
 
 
+_NEEDS: dict[tuple[str, str, str | None, str], dict[TurnKey, set[str]]] = {}
+
+
 def needs(reference: Reference, side: Side) -> dict[TurnKey, set[str]]:
+    """Worked out once for each side: chart data don't change."""
+    name = (reference.data_version, side.chart.id, side.variant and side.variant.key, side.self_is)
+    if name not in _NEEDS:
+        _NEEDS[name] = read_needs(reference, side)
+    return _NEEDS[name]
+
+
+def read_needs(reference: Reference, side: Side) -> dict[TurnKey, set[str]]:
     found: dict[TurnKey, set[str]] = {}
     conditions = list(side.chart.where) + ([] if side.variant is None else list(side.variant.where))
     pairs = [bound(condition, side.self_is, reference.ledger) for condition in conditions]
@@ -230,10 +241,14 @@ def plan(
 
 def phases(reference: Reference, standing: list[Side], answers: dict[TurnKey, Answer]) -> list[list[TurnKey]]:
     ledger = reference.ledger
+    barred = vetoes(reference)
     found = [[TurnKey(gate.question, Party(gate.party)) for gate in reference.chapter.gates]]
     splits = []
     for key in ledger.turns:
-        left = [sum(allows(reference, side, key, code) for side in standing) for code in ledger.question(key[0]).codes]
+        left = [
+            sum(allows(needs(reference, side), barred, key, code) for side in standing)
+            for code in ledger.question(key[0]).codes
+        ]
         if any(0 < count < len(standing) for count in left):
             splits.append((Fraction(sum(n * n for n in left), sum(left)), ledger.order(key), key))
     found.append([key for _, _, key in sorted(splits)])
@@ -254,8 +269,7 @@ def phases(reference: Reference, standing: list[Side], answers: dict[TurnKey, An
     return found
 
 
-def allows(reference: Reference, side: Side, key: TurnKey, code: str) -> bool:
-    required = needs(reference, side)
+def allows(required: dict[TurnKey, set[str]], barred: list[tuple[TurnKey, set[str]]], key: TurnKey, code: str) -> bool:
     if key in required and code not in required[key]:
         return False
-    return all(code in values for veto, values in vetoes(reference) if veto == key)
+    return all(code in values for veto, values in barred if veto == key)

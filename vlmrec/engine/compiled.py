@@ -10,18 +10,24 @@ from typing import NamedTuple
 
 from vlmrec.engine.charts import Chapter, Chart, Condition, Gate, Row, Variant
 from vlmrec.ledger import Ledger, clause_parties
+from vlmrec.protocol import Fact
 from vlmrec.terms import ABSTENTIONS, Party, Status, TurnKey
 
 AtomKey = tuple[str, str, str, str | None]
 
 
 class Need(NamedTuple):
-    """A question whose answer must be among ``expects``; ``yes`` and ``no`` are the atoms that meet and break it."""
+    """A question whose answer must be among ``expects``; ``yes`` and ``no`` are the atoms that meet and break it.
+
+    ``facts`` has what to say of it for each of its question's atoms, and for none (0).
+    """
 
     key: TurnKey
     expects: tuple[str, ...]
     yes: int
     no: int
+    atoms: int
+    facts: dict[int, Fact]
 
 
 class CompiledRow(NamedTuple):
@@ -30,8 +36,11 @@ class CompiledRow(NamedTuple):
     row: Row
     party: Party
     when: tuple[tuple[Need, ...], ...]
+    hints: int
 
     def holds(self, state: int) -> bool:
+        if not state & self.hints:  # most rows, most of the time
+            return False
         return any(all(state & need.yes for need in alternative) for alternative in self.when)
 
 
@@ -39,7 +48,8 @@ class Position(NamedTuple):
     """A chart, variant and assignment.
 
     ``needs`` are required; ``barriers`` are all that can rule it out: the needs, and gates that need no
-    answer. Both in ledger order. ``atoms`` are all those that its account depends on.
+    answer. Both in ledger order. ``breaking`` are the atoms that rule it out, ``atoms`` all those that the
+    account of a standing position depends on.
     """
 
     number: int
@@ -49,6 +59,7 @@ class Position(NamedTuple):
     needs: tuple[Need, ...]
     barriers: tuple[Need, ...]
     rows: tuple[CompiledRow, ...]
+    breaking: int
     atoms: int
 
     @property
@@ -81,6 +92,7 @@ class Tables(NamedTuple):
     positions: tuple[Position, ...]
     gates: tuple[GateNeed, ...]
     clauses: dict[TurnKey, tuple[CompiledClause, ...]]
+    breaking: int
     survivors: dict[TurnKey, tuple[int, ...]]
 
     def precondition(self, key: TurnKey, state: int) -> bool | None:
@@ -114,7 +126,7 @@ def compile_tables(ledger: Ledger, chapter: Chapter) -> Tables:
         for self_is in ("A", "B")
         for variant in (chart.variants or (None,))
     ]
-    positions = tuple(maker.position(index, *side) for index, side in enumerate(sides))
+    positions = tuple(maker.position(number, *side) for number, side in enumerate(sides))
     return Tables(
         ledger=ledger,
         atoms=maker.atoms,
@@ -124,7 +136,12 @@ def compile_tables(ledger: Ledger, chapter: Chapter) -> Tables:
         positions=positions,
         gates=tuple(GateNeed(TurnKey(gate.question, Party(gate.party)), maker.vetoes(gate)) for gate in chapter.gates),
         clauses={key: maker.clauses(key) for key in ledger.turns},
-        survivors={key: _survivors(key, ledger, positions) for key in ledger.turns},
+        breaking=_all_breaking(positions),
+        survivors={
+            key: _survivors(key, ledger, positions)
+            for key in ledger.turns
+            if any(barrier.key == key for position in positions for barrier in position.barriers)
+        },
     )
 
 
@@ -149,6 +166,7 @@ class _Maker:
         self.key_atoms: dict[TurnKey, int] = {}
         self.key_bit: dict[TurnKey, int] = {}
         self.values: list[tuple[TurnKey, Status, str | None]] = []
+        self._needs: dict[tuple[TurnKey, tuple[str, ...]], Need] = {}
         for number, key in enumerate(ledger.turns):
             self.key_bit[key] = 1 << number
             self.key_atoms[key] = 0
@@ -168,7 +186,27 @@ class _Maker:
             )
         bits = {code: self.atoms[(key.question_id, key.party, Status.OBSERVED, code)][0] for code in codes}
         yes = sum(bit for code, bit in bits.items() if code in wanted)
-        return Need(key, tuple(code for code in codes if code in wanted), yes, sum(bits.values()) - yes)
+        return self._interned(
+            Need(
+                key=key,
+                expects=tuple(code for code in codes if code in wanted),
+                yes=yes,
+                no=sum(bits.values()) - yes,
+                atoms=self.key_atoms[key],
+                facts={},
+            )
+        )
+
+    def _interned(self, need: Need) -> Need:
+        known = self._needs.setdefault((need.key, need.expects), need)
+        if known is need:
+            name, party, expects = need.key.question_id, need.key.party, need.expects
+            need.facts[0] = Fact(question_id=name, party=party, expects=expects)
+            for number, (key, status, value) in enumerate(self.values):
+                if key == need.key:
+                    fact = Fact(question_id=name, party=party, expects=expects, status=status, value=value)
+                    need.facts[1 << number] = fact
+        return known
 
     def vetoes(self, gate: Gate) -> tuple[Need, ...]:
         parties = self.ledger.question(gate.question).parties
@@ -183,7 +221,7 @@ class _Maker:
             made.append(CompiledClause(sum(need.yes for need in read), tuple(need.no for need in read)))
         return tuple(made)
 
-    def position(self, index: int, chart: Chart, self_is: str, variant: Variant | None) -> Position:
+    def position(self, number: int, chart: Chart, self_is: str, variant: Variant | None) -> Position:
         conditions = chart.where + (() if variant is None else variant.where)
         bound = [bind(condition, self_is, self.ledger) for condition in conditions]
         required = [gate for gate in self.chapter.gates if gate.required]
@@ -195,17 +233,29 @@ class _Maker:
         vetoes = tuple(veto for gate in self.chapter.gates if not gate.required for veto in self.vetoes(gate))
         rows = tuple(self._row(row, self_is) for row in chart.rows)
         parts = (part for row in rows for alternative in row.when for part in alternative)
-        keys = {need.key for need in (*needs, *vetoes, *parts)}
-        atoms = sum(self.key_atoms[key] for key in keys)
+        atoms = sum(self.key_atoms[key] for key in {need.key for need in (*needs, *parts)})
         barriers = tuple(sorted((*needs, *vetoes), key=lambda need: self.ledger.order(need.key)))
-        return Position(index, chart, variant, self_is, needs, barriers, rows, atoms)
+        breaking = 0
+        for barrier in barriers:
+            breaking |= barrier.no
+        return Position(number, chart, variant, self_is, needs, barriers, rows, breaking, atoms)
 
     def _row(self, row: Row, self_is: str) -> CompiledRow:
         when = tuple(
             tuple(self.need(*bind(condition, self_is, self.ledger)) for condition in alternative)
             for alternative in row.when
         )
-        return CompiledRow(row, Party.SELF if row.role == self_is else Party.OTHER, when)
+        hints = 0
+        for need in (need for alternative in when for need in alternative):
+            hints |= need.yes
+        return CompiledRow(row, Party.SELF if row.role == self_is else Party.OTHER, when, hints)
+
+
+def _all_breaking(positions: tuple[Position, ...]) -> int:
+    atoms = 0
+    for position in positions:
+        atoms |= position.breaking
+    return atoms
 
 
 def _survivors(key: TurnKey, ledger: Ledger, positions: tuple[Position, ...]) -> tuple[int, ...]:

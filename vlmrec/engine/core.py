@@ -8,10 +8,11 @@ What a position makes of the answers is remembered by the answers that bear on i
 evaluations; no caller can tell but by the clock.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from vlmrec.engine.compiled import Need, Position, Tables
+from vlmrec.engine.compiled import Position, Tables
 from vlmrec.engine.modifiers import apply_rows
 from vlmrec.engine.planner import next_question, separating_questions
 from vlmrec.engine.requests import encode_request
@@ -23,48 +24,105 @@ from vlmrec.protocol import (
     EngineStatus,
     EvaluateRequest,
     Evaluation,
-    Fact,
     FaultRange,
     Shares,
 )
-from vlmrec.terms import QuestionRef, TurnKey
+from vlmrec.terms import Party, QuestionRef, TurnKey
 
 if TYPE_CHECKING:
     from vlmrec.engine.reference import Reference
 
 NOTHING_DISCRIMINATES = "no_discriminating_question"
 REMEMBERED = 20_000
+REMEMBERED_PER_POSITION = 4_000
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 
 def evaluate(reference: "Reference", request: EvaluateRequest) -> Evaluation:
     """The reply to ``POST /evaluate``. Raises RequestError for an item that the engine refuses."""
     state, closed = encode_request(reference.tables, request)
-    memory = reference.memory
-    known = memory.evaluations.get((state, closed))
-    if known is None:
-        known = _evaluate(reference, state, closed)
-        if len(memory.evaluations) >= REMEMBERED:
-            memory.evaluations.clear()
-        memory.evaluations[(state, closed)] = known
-    return known
+    return _remembered(reference.memory.evaluations, (state, closed), lambda: _evaluate(reference, state, closed))
 
 
 class Memory:
     """What was worked out before, by what it depends on. Bounded, and of no consequence but for speed."""
 
-    __slots__ = ("accounts", "evaluations", "separators")
+    __slots__ = ("candidates", "eliminated", "evaluations", "separators", "splits")
 
     def __init__(self, positions: int) -> None:
-        self.accounts: list[dict[int, Candidate | Eliminated]] = [{} for _ in range(positions)]
+        self.candidates: list[dict[int, Candidate]] = [{} for _ in range(positions)]
+        self.eliminated: list[dict[int, Eliminated]] = [{} for _ in range(positions)]
         self.evaluations: dict[tuple[int, int], Evaluation] = {}
+        self.splits: dict[int, Split] = {}
         self.separators: dict[int, tuple[TurnKey, ...]] = {}
 
 
-def account(tables: Tables, position: Position, state: int) -> Candidate | Eliminated:
-    """What the answers make of one position: a candidate with met and open facts, or ruled out by which answer."""
-    for need in position.barriers:
-        if state & need.no:
-            return _eliminated(tables, position, need, state)
+class Split(NamedTuple):
+    """What the observed answers leave standing, also as a bit mask, and what they rule out."""
+
+    standing: tuple[Position, ...]
+    alive: int
+    eliminated: tuple[Eliminated, ...]
+
+
+def _evaluate(reference: "Reference", state: int, closed: int) -> Evaluation:
+    tables, memory = reference.tables, reference.memory
+    split = _remembered(memory.splits, state & tables.breaking, lambda: _split(tables, memory, state))
+    candidates = tuple(
+        _remembered(
+            memory.candidates[position.number],
+            state & position.atoms,
+            partial(_candidate, position, state),
+            REMEMBERED_PER_POSITION,
+        )
+        for position in split.standing
+    )
+    asked = None
+    if candidates:
+        separators = _remembered(memory.separators, split.alive, lambda: separating_questions(tables, split.alive))
+        asked = next_question(tables, separators, split.standing, state, closed)
+    status, stop_reason = _status(tables, candidates, asked, state)
+    return Evaluation(
+        engine_version=reference.ledger.engine_version,
+        data_version=reference.data_version,
+        status=status,
+        stop_reason=stop_reason,
+        candidates=candidates,
+        eliminated=split.eliminated,
+        next_question=None if asked is None else QuestionRef(question_id=asked.question_id, party=asked.party),
+    )
+
+
+def _remembered(known: dict[K, V], key: K, work: Callable[[], V], limit: int = REMEMBERED) -> V:
+    found = known.get(key)
+    if found is None:
+        if len(known) >= limit:
+            known.clear()
+        found = known[key] = work()
+    return found
+
+
+def _split(tables: Tables, memory: Memory, state: int) -> Split:
+    standing: list[Position] = []
+    eliminated: list[Eliminated] = []
+    alive = 0
+    for position in tables.positions:
+        broken = state & position.breaking
+        if not broken:
+            standing.append(position)
+            alive |= 1 << position.number
+            continue
+        first = broken & -broken  # atoms are numbered in ledger order, so this is the first answer that breaks it
+        gone = memory.eliminated[position.number].get(first)
+        if gone is None:
+            gone = memory.eliminated[position.number][first] = _eliminated(tables, position, first)
+        eliminated.append(gone)
+    return Split(tuple(standing), alive, tuple(eliminated))
+
+
+def _candidate(position: Position, state: int) -> Candidate:
     observed = [row.row for row in position.rows if row.holds(state)]
     result = apply_rows(position.base_a, observed, position.chart.rules)
     self_is_a = position.self_is == "A"
@@ -77,56 +135,24 @@ def account(tables: Tables, position: Position, state: int) -> Candidate | Elimi
         fault=_shares(result.share_a, self_is_a),
         fault_range=FaultRange(self_=(low, high) if self_is_a else (100 - high, 100 - low)),
         modifiers=tuple(
-            AppliedModifier(code=row.row.code, party=row.party, delta=row.row.delta)
-            for row in position.rows
-            if row.row in result.counted
+            AppliedModifier(
+                code=row.code, party=Party.SELF if row.role == position.self_is else Party.OTHER, delta=row.delta
+            )
+            for row in result.counted
         ),
-        met=tuple(_fact(tables, need, state) for need in position.needs if state & need.yes),
-        open=tuple(_fact(tables, need, state) for need in position.needs if not state & need.yes),
+        met=tuple(need.facts[state & need.atoms] for need in position.needs if state & need.yes),
+        open=tuple(need.facts[state & need.atoms] for need in position.needs if not state & need.yes),
     )
 
 
-def _evaluate(reference: "Reference", state: int, closed: int) -> Evaluation:
-    tables, memory = reference.tables, reference.memory
-    candidates: list[Candidate] = []
-    eliminated: list[Eliminated] = []
-    standing: list[Position] = []
-    alive = 0
-    for position, accounts in zip(tables.positions, memory.accounts, strict=True):
-        bearing = state & position.atoms
-        found = accounts.get(bearing)
-        if found is None:
-            if len(accounts) >= REMEMBERED:
-                accounts.clear()
-            found = accounts[bearing] = account(tables, position, bearing)
-        if isinstance(found, Candidate):
-            candidates.append(found)
-            standing.append(position)
-            alive |= 1 << position.number
-        else:
-            eliminated.append(found)
-    asked = None
-    if standing:
-        asked = next_question(tables, _separators(tables, memory, alive), tuple(standing), state, closed)
-    status, stop_reason = _status(tables, candidates, asked, state)
-    return Evaluation(
-        engine_version=reference.ledger.engine_version,
-        data_version=reference.data_version,
-        status=status,
-        stop_reason=stop_reason,
-        candidates=tuple(candidates),
-        eliminated=tuple(eliminated),
-        next_question=None if asked is None else QuestionRef(question_id=asked.question_id, party=asked.party),
+def _eliminated(tables: Tables, position: Position, breaking: int) -> Eliminated:
+    key, _, value = tables.values[breaking.bit_length() - 1]
+    return Eliminated(
+        chart=position.chart.id,
+        variant=None if position.variant is None else position.variant.key,
+        self_is=position.self_is,
+        by=EliminatedBy(question_id=key.question_id, party=key.party, value=value),
     )
-
-
-def _separators(tables: Tables, memory: Memory, alive: int) -> tuple[TurnKey, ...]:
-    found = memory.separators.get(alive)
-    if found is None:
-        if len(memory.separators) >= REMEMBERED:
-            memory.separators.clear()
-        found = memory.separators[alive] = separating_questions(tables, alive)
-    return found
 
 
 def _status(
@@ -144,23 +170,6 @@ def _status(
     if len(candidates) == 1 and not candidates[0].open:
         return EngineStatus.CONFIRMED, None
     return EngineStatus.LEADING, None
-
-
-def _eliminated(tables: Tables, position: Position, need: Need, state: int) -> Eliminated:
-    _, value = tables.answer(need.key, state)
-    return Eliminated(
-        chart=position.chart.id,
-        variant=None if position.variant is None else position.variant.key,
-        self_is=position.self_is,
-        by=EliminatedBy(question_id=need.key.question_id, party=need.key.party, value=value),
-    )
-
-
-def _fact(tables: Tables, need: Need, state: int) -> Fact:
-    status, value = tables.answer(need.key, state)
-    return Fact(
-        question_id=need.key.question_id, party=need.key.party, expects=need.expects, status=status, value=value
-    )
 
 
 def _shares(share_a: int, self_is_a: bool) -> Shares:

@@ -24,6 +24,8 @@ class Result(NamedTuple):
 
 def apply_rows(base_a: int, observed: Sequence[Row], rules: RowRules) -> Result:
     """The result for A of the observed rows, given in printed order."""
+    if not observed:
+        return Result((), base_a, base_a, base_a)
     counted = _gated(base_a, _exclusive(observed, rules), rules)
     pulls = [_pull_a(row) for row in counted]
     return Result(

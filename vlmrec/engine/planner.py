@@ -6,8 +6,7 @@ holds come before those whose precondition is still open, and one whose precondi
 Separating questions are ranked by the expected number of positions left, ties by ledger order.
 """
 
-from collections.abc import Iterable, Iterator
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Sequence
 
 from vlmrec.engine.compiled import Position, Tables
 from vlmrec.engine.modifiers import is_gated
@@ -15,7 +14,7 @@ from vlmrec.terms import TurnKey
 
 
 def next_question(
-    tables: Tables, separators: tuple[TurnKey, ...], standing: tuple[Position, ...], state: int, closed: int
+    tables: Tables, separators: tuple[TurnKey, ...], standing: Sequence[Position], state: int, closed: int
 ) -> TurnKey | None:
     """The next question, or None. ``closed`` has the bit of each question that was answered or skipped.
 
@@ -33,12 +32,13 @@ def next_question(
 def separating_questions(tables: Tables, alive: int) -> tuple[TurnKey, ...]:
     """Questions of which some value rules out a part of what stands, the best split first."""
     total = alive.bit_count()
-    ranked: list[tuple[Fraction, int, TurnKey]] = []
+    ranked: list[tuple[float, int, TurnKey]] = []
     for number, (key, masks) in enumerate(tables.survivors.items()):
         left = [(alive & mask).bit_count() for mask in masks]
         if any(0 < count < total for count in left):
-            # a value is as likely as the number of positions that allow it
-            ranked.append((Fraction(sum(count * count for count in left), sum(left)), number, key))
+            # a value is as likely as the number of positions that allow it; quotients of integers this small
+            # are equal or apart as doubles just as they are as fractions, so ties are the same everywhere
+            ranked.append((sum(count * count for count in left) / sum(left), number, key))
     return tuple(key for _, _, key in sorted(ranked, key=lambda entry: entry[:2]))
 
 
@@ -55,12 +55,12 @@ def _first_askable(tables: Tables, keys: Iterable[TurnKey], state: int, closed: 
     return undecided
 
 
-def _required(tables: Tables, standing: tuple[Position, ...]) -> list[TurnKey]:
+def _required(tables: Tables, standing: Sequence[Position]) -> list[TurnKey]:
     keys = {need.key for position in standing for need in position.needs}
     return sorted(keys, key=tables.ledger.order)
 
 
-def _modifiers(standing: tuple[Position, ...], state: int) -> Iterator[TurnKey]:
+def _modifiers(standing: Sequence[Position], state: int) -> Iterator[TurnKey]:
     for position in standing:
         observed = [row.row for row in position.rows if row.holds(state)]
         open_rows = [row for row in position.rows if row.row.ask and row.row not in observed]
