@@ -2,6 +2,8 @@
 
 import math
 
+from msgspec import Struct
+
 from vlmrec.gold import GoldBox, GoldCameraEvent, GoldEntity, GoldTable
 from vlmrec.synth.camera import Box, CameraPath, View, box_of, outline
 from vlmrec.synth.look import Look, Mount, Rgb
@@ -62,21 +64,38 @@ def entity_table(scene: Scene, look: Look, path: CameraPath, aspect: float) -> G
     )
 
 
-def visible_times(
-    scene: Scene, look: Look, path: CameraPath, aspect: float, vehicle: str, step: float = 0.1
-) -> list[float]:
-    """When one vehicle can be seen, sampled every ``step`` seconds."""
-    times = [round(k * step, 3) for k in range(int(scene.duration / step) + 1)]
-    return [time for time in times if vehicle in _visible(scene, path.at(time), look.mount, aspect, time)]
+class Sightings(Struct, frozen=True, kw_only=True):
+    """When one vehicle can be seen, and when it is in the picture but hidden, sampled every tenth of a second."""
+
+    seen: tuple[float, ...]
+    hidden: tuple[float, ...]
+
+    def within(self, start: float, end: float) -> tuple[float, float] | None:
+        """The first and last moment at which it is seen between ``start`` and ``end``."""
+        found = [time for time in self.seen if start - 0.05 <= time <= end + 0.05]
+        return (max(start, found[0]), min(end, found[-1])) if found else None
+
+
+def sightings(scene: Scene, look: Look, path: CameraPath, aspect: float, vehicle: Vehicle) -> Sightings:
+    """When ``vehicle`` can be seen."""
+    times = [round(k / 10, 1) for k in range(int(scene.duration * 10) + 1)]
+    seen, hidden = [], []
+    for time in times:
+        view = path.at(time)
+        if vehicle.id in _visible(scene, view, look.mount, aspect, time):
+            seen.append(time)
+        elif _box(scene.road, vehicle, view, look.mount, aspect, time) is not None:
+            hidden.append(time)
+    return Sightings(seen=tuple(seen), hidden=tuple(hidden))
 
 
 def _visible(scene: Scene, view: View, mount: Mount, aspect: float, time: float) -> dict[str, Box]:
     """Boxes of the vehicles that can be seen, nearer ones hiding those behind them."""
     found: list[tuple[float, str, Box]] = []
     for vehicle in scene.vehicles:
-        pose = vehicle.track.at(time)
-        box = box_of(outline(scene.road, vehicle.body, pose), view, mount.hfov, aspect)
-        if box is not None and box.area >= SMALLEST:
+        box = _box(scene.road, vehicle, view, mount, aspect, time)
+        if box is not None:
+            pose = vehicle.track.at(time)
             x, y = scene.road.place(pose.s, pose.d)
             found.append((math.hypot(x - view.x, y - view.y), vehicle.id, box))
     found.sort(key=lambda item: (item[0], item[1]))
@@ -85,6 +104,11 @@ def _visible(scene: Scene, view: View, mount: Mount, aspect: float, time: float)
         if all(_overlap(box, other) / box.area < HIDDEN for other in kept.values()):
             kept[name] = box
     return kept
+
+
+def _box(road: Road, vehicle: Vehicle, view: View, mount: Mount, aspect: float, time: float) -> Box | None:
+    box = box_of(outline(road, vehicle.body, vehicle.track.at(time)), view, mount.hfov, aspect)
+    return box if box is not None and box.area >= SMALLEST else None
 
 
 def _overlap(a: Box, b: Box) -> float:

@@ -77,7 +77,6 @@ def draw_look(draw: Draw, vehicles: int) -> Look:
         light=light,
         weather=weather,
         sun=(draw.noise(-170, 170), draw.noise(28, 65) if light != "low_sun" else draw.noise(12, 22)),
-        paints=tuple(_paint(draw) for _ in range(vehicles)),
         ego_paint=_paint(draw),
         hood=draw.chance("hood", 0.6),
         mount=mount,
@@ -89,6 +88,7 @@ def draw_look(draw: Draw, vehicles: int) -> Look:
         gain=draw.noise(0.92, 1.08),
         vibration=draw.real("vibration", 0.02, 0.12),
         crf=int(draw.real("crf", 23, 28)),
+        paints=tuple(_paint(draw) for _ in range(vehicles)),  # last: their number must not shift the other draws
     )
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.errors import InputError
 from vlmrec.gold import GoldLabel, write_gold
+from vlmrec.ledger import Ledger
 from vlmrec.synth.answers import gold_answers
 from vlmrec.synth.camera import CameraPath
 from vlmrec.synth.charts import leaf_of
@@ -43,7 +44,6 @@ class ClipPlan(Struct, frozen=True, kw_only=True):
     width: int
     height: int
     fps: int
-    engine: str
 
     @property
     def stream(self) -> str:
@@ -70,7 +70,7 @@ class Made(NamedTuple):
 
 def plan_clips(
     *, seed: int, count: int, scenarios: Sequence[str] = (), vary: Mapping[str, Sequence[str]] | None = None,
-    duration: float = 10.0, width: int = 1280, height: int = 720, fps: int = 15, engine: str = "0.1.3",
+    duration: float = 10.0, width: int = 1280, height: int = 720, fps: int = 15,
 ) -> list[ClipPlan]:  # fmt: skip
     """Plans ``count`` clips, each once for every combination of ``vary``.
 
@@ -80,7 +80,9 @@ def plan_clips(
         raise InputError(
             f"--duration {duration}: expected {SHORTEST:g} to {LONGEST:g} seconds, to hold an approach and what follows"
         )
-    names = [name for name in scenarios if scenario(name)] or list(SCENARIOS)
+    names = list(scenarios) or list(SCENARIOS)
+    for name in names:
+        scenario(name)
     vary = vary or {}
     plans = []
     for index in range(count):
@@ -90,11 +92,22 @@ def plan_clips(
             size = {key: _whole(key, fixed.pop(key)) for key in PICTURE_KEYS if key in fixed}
             plan = ClipPlan(
                 clip_id=clip_name(seed, index, number), scenario=chosen, seed=seed, index=index, fixed=fixed, duration=duration,
-                width=size.get("width", width), height=size.get("height", height), fps=size.get("fps", fps), engine=engine,
+                width=size.get("width", width), height=size.get("height", height), fps=size.get("fps", fps),
             )  # fmt: skip
             _check(plan)
             plans.append(plan)
     return plans
+
+
+def varied(texts: Sequence[str]) -> dict[str, list[str]]:
+    """``KEY=A,B`` texts as values by key. Raises InputError for any other form."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        key, mark, values = text.partition("=")
+        if not mark or not key or not all(values.split(",")) or key in found:
+            raise InputError(f"--vary {text}: expected KEY=A,B,… such as lane_change_s=4,2,1, each key once")
+        found[key] = values.split(",")
+    return found
 
 
 def clip_name(seed: int, index: int, variation: int = 0) -> str:
@@ -117,31 +130,30 @@ def stage_clip(plan: ClipPlan) -> Staged:
     return Staged(plan, plot, look, drawn)
 
 
-def gold_label(staged: Staged) -> GoldLabel:
-    """The reviewed label of a clip."""
+def gold_label(staged: Staged, ledger: Ledger) -> GoldLabel:
+    """The reviewed label of a clip, its answers to the questions of ``ledger``."""
     plan, scene = staged.plan, staged.plot.scene
     path = CameraPath(scene, staged.look, generator(plan.stream, "camera"))
     aspect = plan.width / plan.height
     leaf = leaf_of(staged.plot.case)
-    answers, data_version = gold_answers(staged.plot, staged.look, path, aspect, engine=plan.engine)
     return GoldLabel(
         clip_id=plan.clip_id,
-        answers=answers,
+        answers=gold_answers(staged.plot, staged.look, path, aspect, ledger),
         gold_leaf=leaf.chart,
         self_fault=leaf.ego_share,
         stage0=entity_table(scene, staged.look, path, aspect),
-        data_version=data_version,
+        data_version=ledger.data_version,
     )
 
 
-def make_clips(plans: Sequence[ClipPlan], out: Path, *, workers: int = 1) -> Iterator[Made]:
+def make_clips(plans: Sequence[ClipPlan], out: Path, *, ledger: Ledger, workers: int = 1) -> Iterator[Made]:
     """Renders every plan into ``out``, in the order given, each clip as soon as it is done."""
     out.mkdir(parents=True, exist_ok=True)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=context) as pool:
         for plan, video in zip(plans, pool.map(_render, plans, [out] * len(plans)), strict=True):
             staged = stage_clip(plan)
-            gold = write_gold(out / "gold", gold_label(staged))
+            gold = write_gold(out / "gold", gold_label(staged, ledger))
             _note(out / "gold" / NOTES, staged)
             yield Made(plan, video, gold)
 

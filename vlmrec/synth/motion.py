@@ -56,23 +56,30 @@ def shifted(track: Track, *, s: float = 0.0, d: float = 0.0) -> Track:
 
 def reversed_way(track: Track) -> Track:
     """The same motion run in the other direction: a vehicle that comes towards the ego."""
-    return msgspec.structs.replace(track, s=2 * track.s[0] - track.s, yaw=track.yaw + np.pi)
+    return msgspec.structs.replace(track, s=2 * track.s[0] - track.s, yaw=np.pi - track.yaw)
 
 
 def after_impact(
-    track: Track, contact: float, *, kick: float = 0.0, decel: float = 5.0, push: float = 0.0, turn: float = 0.0
+    track: Track,
+    contact: float,
+    *,
+    kick: float = 0.0,
+    decel: float = 5.0,
+    push: float = 0.0,
+    turn: float = 0.0,
+    settle: float = 0.45,
 ) -> Track:
     """``track`` with its part after ``contact`` replaced.
 
     The speed jumps by ``kick`` and then falls by ``decel``; the vehicle is pushed ``push`` metres to the
-    right and turned by ``turn`` radians, both within about a second, while the cross speed it had dies out.
+    right and turned by ``turn`` radians, both with the time constant ``settle``, while the cross speed it had dies out.
     """
     i = int(np.searchsorted(track.t, contact))
     tau = track.t[i:] - track.t[i]
     v = np.concatenate([track.speed[:i], np.maximum(0.0, track.speed[i] + kick - decel * tau)])
     drift = float(np.gradient(track.d, STEP)[max(i - 1, 0)])
     rolling = np.clip(v[i:] / max(v[i], 1.0), 0, 1) if v[i] > 0.5 else np.zeros_like(tau)
-    settled = 1 - np.exp(-tau / 0.45)
+    settled = 1 - np.exp(-tau / settle)
     across = track.d[i] + (push * settled) + _integral(drift * np.exp(-tau / 0.25) * rolling)
     s = np.concatenate([track.s[:i], track.s[i] + _integral(v[i:])])
     yaw = np.concatenate([track.yaw[:i], track.yaw[i] * np.exp(-tau / 0.8) + turn * settled])
@@ -91,20 +98,25 @@ def separation(a: Track, a_body: Body, b: Track, b_body: Body) -> Floats:
     return result
 
 
-def timed(
-    make: Callable[[float], tuple[Track, Track]], bodies: tuple[Body, Body], wanted: float
-) -> tuple[Track, Track]:
+class Timed(NamedTuple):
+    """Two tracks that touch when they should, and the shift that brought it about."""
+
+    tracks: tuple[Track, Track]
+    shift: float
+
+
+def timed(make: Callable[[float], tuple[Track, Track]], bodies: tuple[Body, Body], wanted: float) -> Timed:
     """Two tracks whose first contact is at ``wanted``, found by shifting ``make``'s argument in time.
 
     ``make(x)`` must move the contact by about as much as ``x`` changes. Raises ValueError if it doesn't.
     """
-    x = 0.0
-    for _ in range(40):
+    x, found = 0.0, None
+    for _ in range(60):
         a, b = make(x)
         found = first_contact(a, bodies[0], b, bodies[1])
         if found is not None and abs(found - wanted) <= STEP:
-            return a, b
-        x += 0.7 * (wanted - found) if found is not None else -0.4
+            return Timed((a, b), x)
+        x += 0.6 * (wanted - found) if found is not None else -0.25
     raise ValueError(f"no contact at {wanted} s could be arranged (last found: {found})")
 
 

@@ -7,19 +7,22 @@ from msgspec import Struct
 
 from vlmrec.synth.draw import Draw
 from vlmrec.synth.world import Line, Road, Scene
-from vlmrec.terms import Party, Status
+from vlmrec.terms import Party
 
 SELF, OTHER, NONE = Party.SELF, Party.OTHER, Party.NONE
-CAMERA_REACH = 1.6
 
 
 class Fact(Struct, frozen=True, kw_only=True):
-    """Something the scenario decides: a value with the seconds that show it, or why it can't be seen."""
+    """Something the scenario decides, with the seconds that show it.
 
-    value: str | None = None
-    start: float | None = None
-    end: float | None = None
-    status: Status = Status.OBSERVED
+    ``inferred`` facts follow from what is seen of the ego (a jolt from behind) although the counterpart is
+    out of the picture; all other facts about the counterpart need it in the picture.
+    """
+
+    value: str
+    start: float
+    end: float
+    inferred: bool = False
 
 
 class FactKey(NamedTuple):
@@ -33,7 +36,7 @@ Facts = dict[FactKey, Fact]
 
 
 class Plot(Struct, frozen=True, kw_only=True):
-    """A scene with its facts. ``case`` is a key of ``charts.LEAVES``."""
+    """A scene with its facts. ``case`` is a key of ``charts.LEAVES``; ``modifiers`` are codes of rows on the changer."""
 
     case: str
     scene: Scene
@@ -43,29 +46,37 @@ class Plot(Struct, frozen=True, kw_only=True):
 Scenario = Callable[[Draw, float], Plot]
 
 
-def seen(name: str, party: Party, value: str, start: float, end: float) -> Facts:
-    """An observed fact, as an entry to merge into others."""
-    return {FactKey(name, party): Fact(value=value, start=round(max(0.0, start), 2), end=round(end, 2))}
-
-
-def unseen(name: str, party: Party, status: Status) -> Facts:
-    """A fact that the picture doesn't show, and how it doesn't."""
-    return {FactKey(name, party): Fact(status=status)}
+def seen(name: str, party: Party, value: str, start: float, end: float, *, inferred: bool = False) -> Facts:
+    """A fact, as an entry to merge into others."""
+    start, end = round(max(0.0, start), 2), round(max(0.0, end), 2)
+    return {FactKey(name, party): Fact(value=value, start=start, end=max(start, end), inferred=inferred)}
 
 
 def draw_road(
-    draw: Draw, *, lanes: tuple[int, ...] = (2, 3, 4), divider: Line | None = None, centre: Line | None = None
+    draw: Draw,
+    *,
+    lanes: tuple[int, ...] = (2, 3, 4),
+    divider: Line | None = None,
+    centre: Line | None = None,
+    parking: bool = False,
+    median: bool | None = None,
 ) -> Road:
-    """A road with what the scenario needs, and the rest drawn."""
+    """A road with what the scenario needs, and the rest drawn. ``parking`` asks for room to stand at the edge."""
     count = draw.pick("lanes", lanes)
-    line = divider or Line.DASHED_WHITE
+    solid = draw.chance("solid_line", 0.2)
+    line = divider or (Line.SOLID_WHITE if solid else Line.DASHED_WHITE)
+    drawn = draw.pick("centre", (Line.DOUBLE_YELLOW, Line.SOLID_YELLOW))
+    oncoming = draw.pick("oncoming_lanes", (1, 2, 3))
+    split = draw.chance("median", 0.3) and count > 1
+    wide, narrow = draw.noise(2.2, 2.7), draw.noise(0.4, 2.2)
     return Road(
         lanes=count,
         dividers=(line,) * (count - 1),
-        centre=centre or draw.pick("centre", (Line.DOUBLE_YELLOW, Line.SOLID_YELLOW)),
-        oncoming_lanes=draw.pick("oncoming_lanes", (1, 2, 3)) if count > 1 else 1,
+        centre=centre or drawn,
+        oncoming_lanes=oncoming if count > 1 else 1,
+        median=split if median is None else median,
         lane_width=draw.real("lane_width", 3.2, 3.6),
-        shoulder=draw.real("shoulder", 0.4, 1.6),
+        shoulder=wide if parking else narrow,
         bend=draw.real("bend", -5.0, 5.0) * (1 if draw.chance("bent", 0.6) else 0),
         bend_length=draw.noise(500, 800),
         bend_phase=draw.noise(0, 6.28),

@@ -1,5 +1,7 @@
 """Other road users, drawn without regard to who plays which part, then kept out of everybody's way."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from vlmrec.synth.draw import Draw
@@ -27,13 +29,17 @@ def background(
     density = draw.real("traffic", 0.3, 1.0)
     kept: list[Vehicle] = []
     for candidate in _candidates(draw, road, duration=duration, speed=speed, density=density):
-        others = [*cast, *kept]
-        if all(float(np.min(separation(candidate.track, candidate.body, v.track, v.body))) > ROOM for v in others):
+        if keeps_clear(candidate, [*cast, *kept]):
             kept.append(candidate)
     return tuple(
         Vehicle(id=f"e{index}", body=vehicle.body, track=vehicle.track, lamps=vehicle.lamps)
         for index, vehicle in enumerate(kept, start=2)
     )
+
+
+def keeps_clear(vehicle: Vehicle, others: Iterable[Vehicle]) -> bool:
+    """Whether a vehicle stays ``ROOM`` metres from all the others, all the time."""
+    return all(float(np.min(separation(vehicle.track, vehicle.body, each.track, each.body))) > ROOM for each in others)
 
 
 def _candidates(draw: Draw, road: Road, *, duration: float, speed: float, density: float) -> list[Vehicle]:
