@@ -81,12 +81,13 @@ class Candidate(Struct, frozen=True, kw_only=True):
     open: tuple[Fact, ...] = ()
 
 
-class EliminatedBy(Struct, frozen=True, kw_only=True):
-    """The answer that ruled a candidate out."""
+class EliminatedBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The failed condition: the answer that ruled a candidate out, and what was expected (empty where not said)."""
 
     question_id: str
     party: Party
     value: str | None
+    expects: tuple[str, ...] = ()
 
 
 class Eliminated(Struct, frozen=True, kw_only=True):

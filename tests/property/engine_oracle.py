@@ -45,9 +45,15 @@ def evaluate_plainly(reference: Reference, request: EvaluateRequest) -> Evaluati
             standing.append(side)
             candidates.append(candidate(reference, side, answers))
         else:
-            by = EliminatedBy(question_id=breaker.question_id, party=breaker.party, value=answers[breaker].value)
-            key = None if side.variant is None else side.variant.key
-            eliminated.append(Eliminated(chart=side.chart.id, variant=key, self_is=side.self_is, by=by))
+            key, expects = breaker
+            by = EliminatedBy(
+                question_id=key.question_id,
+                party=key.party,
+                value=answers[key].value,
+                expects=in_order(reference, key, expects),
+            )
+            variant = None if side.variant is None else side.variant.key
+            eliminated.append(Eliminated(chart=side.chart.id, variant=variant, self_is=side.self_is, by=by))
     asked = plan(reference, standing, answers, closed) if standing else None
     status, reason = status_of(reference, candidates, asked, answers)
     return Evaluation(
@@ -119,10 +125,15 @@ def truth(answers: dict[TurnKey, Answer], key: TurnKey, values: set[str]) -> boo
     return answer.value in values
 
 
-def first_breaker(reference: Reference, side: Side, answers: dict[TurnKey, Answer]) -> TurnKey | None:
+def first_breaker(reference: Reference, side: Side, answers: dict[TurnKey, Answer]) -> tuple[TurnKey, set[str]] | None:
+    """In ledger order; of two conditions on one question the chart's own."""
     conditions = [*needs(reference, side).items(), *vetoes(reference)]
-    broken = [key for key, values in conditions if truth(answers, key, values) is False]
-    return min(broken, key=reference.ledger.order, default=None)
+    broken = [(key, values) for key, values in conditions if truth(answers, key, values) is False]
+    return min(broken, key=lambda pair: reference.ledger.order(pair[0]), default=None)
+
+
+def in_order(reference: Reference, key: TurnKey, values: set[str]) -> tuple[str, ...]:
+    return tuple(code for code in reference.ledger.question(key.question_id).codes if code in values)
 
 
 def candidate(reference: Reference, side: Side, answers: dict[TurnKey, Answer]) -> Candidate:
@@ -135,11 +146,10 @@ def candidate(reference: Reference, side: Side, answers: dict[TurnKey, Answer]) 
 
     def fact(key: TurnKey, values: set[str]) -> Fact:
         answer = answers.get(key)
-        codes = [code for code in reference.ledger.question(key.question_id).codes if code in values]
         return Fact(
             question_id=key.question_id,
             party=key.party,
-            expects=tuple(codes),
+            expects=in_order(reference, key, values),
             status=None if answer is None else answer.status,
             value=None if answer is None else answer.value,
         )

@@ -4,6 +4,7 @@ Cases are drawn from a seed, so that a finding can be repeated. A case that brea
 out whatever it can do without, then by making answers abstentions where the law still breaks.
 """
 
+import asyncio
 import random
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from msgspec import Struct
 from vlmrec.engine.laws import LAWS
 from vlmrec.engine.probing import HttpProbe, cases_for, shrunk, verdict
 from vlmrec.engine.refusals import MALFORMED, malformed_bodies
-from vlmrec.errors import ServiceError
+from vlmrec.errors import InputError, ServiceError
 from vlmrec.ledger import Ledger, LedgerError, decode_ledger
 from vlmrec.protocol import Refused, Version
 from vlmrec.terms import Answer, QuestionRef
@@ -71,6 +72,18 @@ async def check_server(http: httpx.AsyncClient, *, cases: int = 60, seed: int = 
         found = f"{ledger.data_version} in /meta, and elsewhere {versions}"
         broken.append(BrokenLaw(law="data_version", sentence=sentence, found=found))
     return _report(version, ledger, tried, broken)
+
+
+def check_url(url: str, *, cases: int, seed: int, timeout_s: float = 30.0) -> CheckReport:
+    """Check the server at a URL, over the network."""
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"{url} is no address of a server: give one that begins with http:// or https://")
+
+    async def check() -> CheckReport:
+        async with httpx.AsyncClient(base_url=url, timeout=timeout_s) as http:
+            return await check_server(http, cases=cases, seed=seed)
+
+    return asyncio.run(check())
 
 
 class _Introduction(NamedTuple):

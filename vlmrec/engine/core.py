@@ -147,11 +147,12 @@ def _candidate(position: Position, state: int) -> Candidate:
 
 def _eliminated(tables: Tables, position: Position, breaking: int) -> Eliminated:
     key, _, value = tables.values[breaking.bit_length() - 1]
+    failed = next(barrier for barrier in position.barriers if barrier.no & breaking)
     return Eliminated(
         chart=position.chart.id,
         variant=None if position.variant is None else position.variant.key,
         self_is=position.self_is,
-        by=EliminatedBy(question_id=key.question_id, party=key.party, value=value),
+        by=EliminatedBy(question_id=key.question_id, party=key.party, value=value, expects=failed.expects),
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal
 
+import msgspec
+
 from vlmrec.engine.compiled import Tables
 from vlmrec.errors import InputError
 from vlmrec.ledger import Ledger
@@ -47,6 +49,17 @@ def encode_request(tables: Tables, request: EvaluateRequest) -> tuple[int, int]:
             raise fault_of(tables.ledger, request)
         closed |= bit
     return state, closed
+
+
+def read_request(body: bytes, name: str) -> EvaluateRequest:
+    """A request from a file's bytes. Raises InputError, naming the file, where it is not as the protocol says."""
+    try:
+        return msgspec.json.decode(body, type=EvaluateRequest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(
+            f'{name} is no request: {error}; it takes {{"answers": [{{"question_id", "party", "status", "value"}}], '
+            '"skip": [{"question_id", "party"}]}'
+        ) from error
 
 
 def fault_of(ledger: Ledger, request: EvaluateRequest) -> RequestError:

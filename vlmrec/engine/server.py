@@ -52,11 +52,16 @@ def app_for(reference: Reference) -> Starlette:
     return Starlette(routes=[*routes, Route("/evaluate", evaluation, methods=["POST"])])
 
 
+def evaluation_bytes(reference: Reference, request: EvaluateRequest) -> bytes:
+    """The body of a 200 reply. Raises RequestError."""
+    return msgspec.json.encode(evaluate(reference, request))
+
+
 def evaluate_bytes(reference: Reference, body: bytes) -> tuple[int, bytes]:
     """Status and body of the reply to ``POST /evaluate``."""
     try:
         request = msgspec.json.decode(body, type=EvaluateRequest)
-        return 200, msgspec.json.encode(evaluate(reference, request))
+        return 200, evaluation_bytes(reference, request)
     except RequestError as error:
         refusal = Refusal(kind=error.fault, message=str(error), question_id=error.question_id, party=error.party)
     except msgspec.ValidationError as error:
