@@ -57,6 +57,7 @@ class RunContext:
         self.given: Mapping[str, int] = manifest.extra.get("given", {})
         self.tables_given: frozenset[str] = frozenset(manifest.extra.get("tables_given", ()))
         self.gates = tuple(gate.key for gate in ledger.gates)
+        self.rank: Mapping[TurnKey, int] = {key: place for place, key in enumerate(ledger.turns)}
         self._asked: dict[TurnKey, Asked] = {}
 
     @property

@@ -9,6 +9,7 @@ A clip advances in rounds: round 0 is Stage 0, if any; round 1 every gate; then 
 """
 
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from vlmrec.canonical import text_blob
@@ -76,7 +77,8 @@ class Submit(NamedTuple):
     request: EvaluateRequest
 
 
-Command: TypeAlias = Record | OpenClip | PrepareMedia | SendCall | Submit
+Effect: TypeAlias = OpenClip | PrepareMedia | SendCall | Submit
+Command: TypeAlias = Record | Effect
 
 
 def decide(context: RunContext, state: ClipState, blobs: Blobs) -> tuple[Command, ...]:
@@ -93,7 +95,7 @@ def decide(context: RunContext, state: ClipState, blobs: Blobs) -> tuple[Command
     unopened = [key for key in _round_keys(context, state, round_) if key not in state.turns]
     if unopened:
         return tuple(Record(_turn_opened(context, state, key, round_)) for key in unopened)
-    turns = list(state.turns_of(round_))
+    turns = state.turns_of(round_)
     read = tuple(record for turn in turns for record in _unread(context, turn, blobs))
     if read:
         return read
@@ -121,7 +123,7 @@ def _round_keys(context: RunContext, state: ClipState, round_: int) -> list[Turn
         keys = set(context.gates)
         if context.every_given_at_once:
             keys |= set(state.given)
-        return sorted(keys, key=context.ledger.order)
+        return sorted(keys, key=context.rank.__getitem__)
     question = state.submissions[round_ - 1].next_question
     return [question.key] if question is not None else []
 
@@ -182,16 +184,12 @@ def _after_round(context: RunContext, state: ClipState, round_: int) -> Iterator
 
 
 def _request(context: RunContext, state: ClipState) -> EvaluateRequest:
-    turns = [turn for turn in state.turns.values() if turn.opened.stage not in TASK_STAGES]
-    turns.sort(key=lambda turn: context.ledger.order(turn.key))
+    rank = context.rank
+    turns = sorted([(rank[key], turn) for key, turn in state.turns.items() if key in rank], key=itemgetter(0))
     return EvaluateRequest(
-        answers=tuple(_as_answer(turn.accepted) for turn in turns if turn.accepted is not None),
-        skip=tuple(turn.opened.ref for turn in turns if turn.accepted is None),
+        answers=tuple([turn.answer for _, turn in turns if turn.answer is not None]),
+        skip=tuple([turn.opened.ref for _, turn in turns if turn.answer is None]),
     )
-
-
-def _as_answer(accepted: AnswerAccepted) -> Answer:
-    return Answer(question_id=accepted.question_id, party=accepted.party, status=accepted.status, value=accepted.value)
 
 
 # ---- what a round still needs ----------------------------------------------------------------
@@ -307,7 +305,7 @@ def _settle(context: RunContext, state: ClipState, turns: list[Turn], blobs: Blo
         return
     if turns[0].opened.stage is Stage.SCENE:
         return
-    turns = sorted(turns, key=lambda turn: context.ledger.order(turn.key))
+    turns = sorted(turns, key=lambda turn: context.rank[turn.key])
     if any(turn.accepted is not None or turn.voted is not None for turn in turns):
         return
     votes = {turn.key: _vote(context, turn) for turn in turns if turn.opened.samples}
@@ -368,7 +366,7 @@ def _verdicts(context: RunContext, state: ClipState, proposals: list[_Proposal],
     checked = [proposal for proposal in proposals if proposal.source == "model"]
     if context.rules is None or not checked:
         return [None] * len(proposals)
-    accepted = {key: _as_answer(turn.accepted) for key, turn in state.turns.items() if turn.accepted is not None}
+    accepted = {key: turn.answer for key, turn in state.turns.items() if turn.answer is not None}
     verdicts = iter(
         check_group(
             context.rules,

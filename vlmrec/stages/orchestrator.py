@@ -21,7 +21,6 @@ from vlmrec.errors import InputError, MediaError, ServiceError, StopRun
 from vlmrec.events import (
     CallFailed,
     CallRequested,
-    EngineSubmitted,
     Event,
     MediaFailed,
     MediaItem,
@@ -39,6 +38,7 @@ from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
 from vlmrec.stages.calls import completed_payload, failed_payload
 from vlmrec.stages.context import RunContext
 from vlmrec.stages.decide import (
+    Effect,
     OpenClip,
     PrepareMedia,
     Record,
@@ -52,11 +52,10 @@ from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, Ope
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
 from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start
 from vlmrec.stages.state import ClipState, apply
-from vlmrec.stages.submission import submitted_payload
+from vlmrec.stages.submission import refused_payload, submitted_payload
 from vlmrec.terms import Blob
 
 StopReason = Literal["done", "interrupted", "budget", "credit", "not_authorised", "engine_changed", "error"]
-Effect = OpenClip | PrepareMedia | SendCall | Submit
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,26 +357,16 @@ class ClipRunner:
         return build_call(prompt, made.loggable, fields, prefix)
 
     async def _submit(self, effect: Submit) -> None:
-        request = json_blob(effect.request)
+        place = (effect.round, effect.attempt, effect.request)
         try:
             reply = await self._setting.engine.evaluate(effect.request)
         except StopRun as changed:
             self._stop.request("engine_changed", str(changed))
             return
         except (ServiceError, InputError) as error:
-            await self._record(
-                EngineSubmitted(
-                    round=effect.round,
-                    attempt=effect.attempt,
-                    request=request.ref,
-                    reply=None,
-                    error=str(error),
-                    final=True,
-                ),
-                blobs=(request,),
-            )
-            return
-        data, blobs = submitted_payload(effect.round, effect.attempt, request, reply)
+            data, blobs = refused_payload(*place, str(error))
+        else:
+            data, blobs = submitted_payload(*place, reply)
         await self._record(data, blobs=blobs)
 
 

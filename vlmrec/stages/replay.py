@@ -5,7 +5,7 @@ within their clip, byte for byte in all but ``seq``, ``time`` and ``hash``. Deci
 left unwritten after a clip's last input are no difference.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import NamedTuple
 
 from vlmrec.canonical import canonical_json
@@ -13,7 +13,7 @@ from vlmrec.errors import InputError
 from vlmrec.events import EngineDescribed, Event, Family, RunStarted, make_event
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.decide import Blobs, Record, decide
+from vlmrec.stages.decide import Blobs, Effect, Record, decide
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.terms import Blob
 
@@ -100,15 +100,22 @@ def replay_decisions(context: RunContext, clip: str, inputs: Iterable[Event], bl
 
 def settle_decisions(
     context: RunContext, state: ClipState, bodies: Bodies, time: str = ""
-) -> Iterator[tuple[list[Event], list[Blob]]]:
+) -> Generator[tuple[list[Event], list[Blob]], None, tuple[Effect, ...]]:
     """Every decision that is due, applied to ``state`` as it is made, with the bodies it brings.
 
-    A batch is what the core decides at once; it must be appended whole, or not at all.
+    A batch is what the core decides at once; it must be appended whole, or not at all. Returns the
+    effects that are wanted then.
     """
     while True:
-        records = [command for command in decide(context, state, bodies) if isinstance(command, Record)]
+        records: list[Record] = []
+        effects: list[Effect] = []
+        for command in decide(context, state, bodies):
+            if isinstance(command, Record):
+                records.append(command)
+            else:
+                effects.append(command)
         if not records:
-            return
+            return tuple(effects)
         made = [blob for record in records for blob in record.blobs]
         bodies.keep(made)
         batch = [make_event(record.data, clip=state.clip, time=time, causation=record.causation) for record in records]

@@ -5,7 +5,7 @@ together. Decisions and observations are both applied, so that a state rebuilt f
 the one that wrote it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -32,7 +32,7 @@ from vlmrec.events import (
     TableGiven,
     TurnOpened,
 )
-from vlmrec.terms import Party, TurnKey
+from vlmrec.terms import Answer, Party, TurnKey
 
 TASK_STAGES = (Stage.TABLE, Stage.SCENE)
 """Stages that put no question of the ledger."""
@@ -54,16 +54,14 @@ class Turn:
     """One question put for one party (or one Stage 0 task), and what came of it."""
 
     opened: TurnOpened
+    key: TurnKey
     calls: dict[Sample, Call] = field(default_factory=dict)
     parsed: dict[int, ReplyParsed] = field(default_factory=dict)
     parsed_ids: dict[int, str] = field(default_factory=dict)
     voted: SamplesVoted | None = None
     validated: AnswerValidated | None = None
     accepted: AnswerAccepted | None = None
-
-    @property
-    def key(self) -> TurnKey:
-        return TurnKey(self.opened.question_id, self.opened.party)
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,7 @@ class ClipState:
     table_checked: TableChecked | None = None
     round: int | None = None
     turns: dict[TurnKey, Turn] = field(default_factory=dict)
+    by_round: dict[int, list[Turn]] = field(default_factory=dict)
     submissions: dict[int, EngineSubmitted] = field(default_factory=dict)
     submission_ids: dict[int, str] = field(default_factory=dict)
     in_flight: int = 0
@@ -103,9 +102,9 @@ class ClipState:
     reopened: int = 0
     media_failures: int = 0
 
-    def turns_of(self, round_: int) -> Iterator[Turn]:
+    def turns_of(self, round_: int) -> list[Turn]:
         """The turns of one round, in the order in which they were opened."""
-        return (turn for turn in self.turns.values() if turn.opened.round == round_)
+        return self.by_round.get(round_, [])
 
 
 def apply(state: ClipState, event: Event) -> ClipState:
@@ -162,7 +161,9 @@ def _turn_opened(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, TurnOpened)
     state.round = data.round if state.round is None else max(state.round, data.round)
-    state.turns[TurnKey(data.question_id, data.party)] = Turn(data)
+    key = TurnKey(data.question_id, data.party)
+    turn = state.turns[key] = Turn(data, key)
+    state.by_round.setdefault(data.round, []).append(turn)
 
 
 def _call_requested(state: ClipState, event: Event) -> None:
@@ -227,8 +228,11 @@ def _answer_validated(state: ClipState, event: Event) -> None:
 
 
 def _answer_accepted(state: ClipState, event: Event) -> None:
-    assert isinstance(event.data, AnswerAccepted)
-    _turn(state, event.data.question_id, event.data.party).accepted = event.data
+    data = event.data
+    assert isinstance(data, AnswerAccepted)
+    turn = _turn(state, data.question_id, data.party)
+    turn.accepted = data
+    turn.answer = Answer(question_id=data.question_id, party=data.party, status=data.status, value=data.value)
 
 
 def _engine_submitted(state: ClipState, event: Event) -> None:
