@@ -154,7 +154,7 @@ class BudgetMeter:
         self._context = context
         self._margin = hourly * Decimal(str(longest_s)) / 3600 if hourly is not None else Decimal(0)
         self._began = clock()
-        self._charged_hours = Decimal(0)
+        self._charged = Decimal(0)
         self._bounds: dict[str, Decimal | None] = {}
         self._room = asyncio.Event()
 
@@ -208,6 +208,7 @@ class BudgetMeter:
 
     def _charge_time(self) -> None:
         if self._hourly is not None:
-            hours = Decimal(str(round((self._clock() - self._began) / 3600, 9)))
-            self._ledger.spent += (hours - self._charged_hours) * self._hourly
-            self._charged_hours = hours
+            seconds = Decimal(str(round(self._clock() - self._began, 6)))
+            due = (self._hourly * seconds / 3600).quantize(CENT_OF_A_CENT, ROUND_CEILING)
+            self._ledger.spent += due - self._charged
+            self._charged = due

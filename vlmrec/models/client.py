@@ -10,16 +10,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 import openai
 from openai import Omit
 
-from vlmrec.errors import InputError
 from vlmrec.models.failure_table import FAILURES
 from vlmrec.models.failures import Verdict, classify, shown
 from vlmrec.models.transport import Exchange, RecordingTransport, current_exchange
+from vlmrec.models.urls import check_base_url
 from vlmrec.models.wire import Attempt, Completed, Failed, FailureKind, PreparedRequest
 
 CHAT = "/chat/completions"
@@ -49,6 +49,7 @@ class ChatClient:
         *,
         key: str | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
+        proxy: str | None = None,
         timeout_s: float = 600.0,
         connect_s: float = 10.0,
         connections: int = 128,
@@ -61,7 +62,7 @@ class ChatClient:
         limits = httpx.Limits(
             max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=IDLE_S
         )
-        inner = transport or httpx.AsyncHTTPTransport(limits=limits, trust_env=True)
+        inner = transport or httpx.AsyncHTTPTransport(limits=limits, proxy=proxy)
         self._http = httpx.AsyncClient(transport=RecordingTransport(inner), follow_redirects=False)
         self._api = openai.AsyncOpenAI(
             base_url=base_url,
@@ -204,17 +205,6 @@ class ChatClient:
                 kept[name.lower()] = text.decode("utf-8", "replace")
                 count += hidden
         return kept, count
-
-
-def check_base_url(base_url: str) -> None:
-    """Raise InputError unless requests can be sent to ``base_url``."""
-    try:
-        url = urlsplit(base_url)
-        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise InputError(f"base URL {base_url!r}: expected http:// or https://, a host, and perhaps a port and path")
 
 
 def in_process(app: Any) -> httpx.AsyncBaseTransport:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from typing import overload
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import quote, quote_plus
 
 MARK = "[secret]"
 SHORTEST = 6
@@ -72,20 +72,6 @@ class Secrets:
             count += found
         body, found = _SHAPED.subn(_MARK, body)
         return body, count + found
-
-
-def public_url(url: str) -> str:
-    """``url`` without user, password, query and fragment: fit for a manifest."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname or ""
-    port = f":{parts.port}" if parts.port is not None else ""
-    return f"{parts.scheme}://{host}{port}{parts.path}"
-
-
-def url_secrets(url: str) -> tuple[str, ...]:
-    """The password within ``url``, where it holds one."""
-    password = urlsplit(url).password
-    return (password,) if password else ()
 
 
 def _spellings(value: str) -> set[bytes]:
