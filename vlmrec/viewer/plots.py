@@ -137,10 +137,8 @@ def intervals(points: Sequence[Point]) -> str:
 
 def figure(title: str, caption: str, svg: str) -> str:
     """A plot with its title and caption, as HTML."""
-    return (
-        f'<figure class="plot" aria-label={quoteattr(title)}><h3>{escape(title)}</h3>{svg}'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    named = svg.replace('role="img"', f'role="img" aria-label={quoteattr(title)}', 1)
+    return f'<figure class="plot"><h3>{escape(title)}</h3>{named}<figcaption>{escape(caption)}</figcaption></figure>'
 
 
 def _svg(height: float, parts: Sequence[str]) -> str:

@@ -45,6 +45,11 @@ function tick(doc, overlay) {
       if (near) overlay.append(...boxMarks(near.box, COLOURS[run % COLOURS.length], DASHES[run % DASHES.length], entity.id));
     }
   });
+  for (const label of doc.gold)
+    for (const entity of (label.stage0 && label.stage0.entities) || []) {
+      const near = nearest(entity.boxes || [], at);
+      if (near) overlay.append(...boxMarks(near.box, "#111", "2 2", `${label.labeler}: ${entity.id}`));
+    }
   if (state.drawing && state.drawing.box) overlay.append(...boxMarks(state.drawing.box, "#e69f00", "", ""));
 }
 
@@ -78,7 +83,10 @@ function drawSpans() {
       lanes.push({ name: index().runs[run].id, spans, colour: COLOURS[run % COLOURS.length], run });
     });
   }
-  const contacts = state.doc.tables.map((table, run) => ({ at: table && table.table ? table.table.contact_time : null, run })).filter((one) => one.at !== null && one.at !== undefined);
+  const contacts = [
+    ...state.doc.gold.map((label) => ({ at: label.stage0 ? label.stage0.contact_time : null, name: label.labeler, colour: "#111" })),
+    ...state.doc.tables.map((table, run) => ({ at: table && table.table ? table.table.contact_time : null, name: index().runs[run].id, colour: COLOURS[run % COLOURS.length] })),
+  ].filter((one) => one.at !== null && one.at !== undefined);
   if (!duration) return;
   for (const lane of lanes) {
     const marks = lane.spans.map((span) => spanMark(span, lane)).filter(Boolean);
@@ -86,8 +94,8 @@ function drawSpans() {
   }
   if (contacts.length)
     holder.append(h("div", { class: "lane" }, h("span", { class: "lane-name" }, words.contact),
-      h("div", { class: "track" }, contacts.map(({ at, run }) => h("button", { type: "button", class: "moment", title: `${index().runs[run].id}: ${seconds(at)}`,
-        "aria-label": `${words.contact} ${index().runs[run].id} ${seconds(at)}`, style: { left: `${(100 * at) / duration}%`, borderColor: COLOURS[run % COLOURS.length] }, onclick: () => seek(at) })))));
+      h("div", { class: "track" }, contacts.map(({ at, name, colour }) => h("button", { type: "button", class: "moment", title: `${name}: ${seconds(at)}`,
+        "aria-label": `${words.contact} ${name} ${seconds(at)}`, style: { left: `${(100 * at) / duration}%`, borderColor: colour }, onclick: () => seek(at) })))));
   const track = h("input", { type: "range", class: "scrub", min: 0, max: duration, step: 0.05, "aria-label": seconds(duration), oninput: (event) => seek(Number(event.target.value)) });
   track.value = player ? player.currentTime : 0;
   if (player) holder.append(h("div", { class: "lane" }, h("span", { class: "lane-name" }, "0 – " + seconds(duration)), h("div", { class: "track" }, h("span", { id: "playhead", class: "playhead" }), track)));

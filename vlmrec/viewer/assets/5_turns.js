@@ -7,7 +7,7 @@ function turnsPanel(doc) {
   const body = h("tbody", {});
   body.append(h("tr", { class: "outcome-row" }, h("th", { scope: "row" }, words.outcome), h("td", {}, goldCell(doc)), doc.outcomes.map((outcome, run) => h("td", {}, outcomeCell(outcome, doc, run)))));
   doc.turns.forEach((turn, at) => { if (turnShown(turn)) body.append(turnRow(turn, at)); });
-  return h("section", { class: "turns", "aria-label": words.turns, tabindex: "0" }, h("table", {}, h("thead", {}, head), body));
+  return h("section", { class: "turns", "aria-label": words.turns, tabindex: "0" }, h("table", { style: { minWidth: `${360 + 230 * runs.length}px` } }, h("colgroup", {}, h("col", { class: "asked" }), h("col", { class: "labelled" })), h("thead", {}, head), body));
 }
 
 function turnShown(turn) {
@@ -21,7 +21,7 @@ function turnShown(turn) {
 
 function turnRow(turn, at) {
   const row = h("tr", { class: "turn", tabindex: "-1", id: `turn-${at}`, "data-at": at, onclick: (event) => { if (!event.target.closest("button, summary, input, select, a")) choose(at); } });
-  row.append(
+  fill(row,
     h("th", { scope: "row" }, h("span", { class: "key" }, say(turn.question_id), " · ", words.parties[turn.party] || turn.party), h("div", { class: "question" }, prose(turn.text || "")),
       turn.options.length ? h("details", {}, h("summary", {}, `${words.options} (${turn.options.length})`), h("ul", { class: "options" }, turn.options.map((option) => h("li", {}, h("code", {}, say(option.code)), " ", say(option.label))))) : null),
     h("td", { class: "labels" }, turn.labels.length ? turn.labels.map((label) => labelLine(label, turn)) : h("span", { class: "nothing" }, "–"), state.labelling ? labelForm(turn) : null),
@@ -95,7 +95,7 @@ function samplesPart(cell, turn) {
     if (!part.open || holder.childNodes.length) return;
     holder.append(words.loading);
     const messages = await messagesOf(state.clip).catch(() => null);
-    holder.replaceChildren(...cell.samples.map((sample) => sampleView(sample, cell, turn, messages)));
+    refill(holder, cell.samples.map((sample) => sampleView(sample, cell, turn, messages)));
   } }, h("summary", {}, `${words.messages} (${cell.samples.length})`), holder);
   return part;
 }

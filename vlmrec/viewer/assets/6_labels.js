@@ -8,18 +8,34 @@ function labelForm(turn) {
   const start = timeField(words.from, mine ? mine.evidence_start : null, turn);
   const end = timeField(words.to, mine ? mine.evidence_end : null, turn);
   const save = h("button", { type: "submit" }, words.set_label);
-  return h("form", { class: "label-form", onsubmit: async (event) => {
+  return h("form", { class: "label-form", "data-key": `${turn.question_id}/${turn.party}`, oninput: touched, onsubmit: async (event) => {
     event.preventDefault();
     if (!choice.value) return;
     const [status, value] = [choice.value.slice(0, choice.value.indexOf(":")), choice.value.slice(choice.value.indexOf(":") + 1)];
-    await edit({ question_id: turn.question_id, party: turn.party, status, value: value || null, evidence_start: number(start), evidence_end: number(end) });
+    await edit({ question_id: turn.question_id, party: turn.party, status, value: value || null, evidence_start: number(start), evidence_end: number(end) }, event.currentTarget);
   } }, choice, start, end, save);
+}
+
+// What was typed and not yet saved outlives a redraw, whoever caused it.
+const touched = (event) => { event.currentTarget.dataset.touched = "yes"; };
+
+function unsaved() {
+  return [...document.querySelectorAll("form[data-touched]")].map((form) => ({ key: form.dataset.key, values: [...form.querySelectorAll("input, select")].map((field) => field.value) }));
+}
+
+function putBack(forms) {
+  for (const { key, values } of forms) {
+    const form = [...document.querySelectorAll("form[data-key]")].find((one) => one.dataset.key === key);
+    if (!form) continue;
+    form.dataset.touched = "yes";
+    [...form.querySelectorAll("input, select")].forEach((field, at) => { field.value = values[at]; });
+  }
 }
 
 function timeField(name, value, turn) {
   const field = h("input", { type: "number", step: "0.01", min: "0", "aria-label": `${name} ${turn ? turn.question_id + " " + turn.party : ""} (s)`, placeholder: name });
   if (value !== null && value !== undefined) field.value = value;
-  const button = h("button", { type: "button", class: "quiet", "aria-label": `${name}: ${words.here}`, onclick: () => { field.value = player ? player.currentTime.toFixed(2) : ""; } }, words.here);
+  const button = h("button", { type: "button", class: "quiet", "aria-label": `${name}: ${words.here}`, onclick: () => { field.value = player ? player.currentTime.toFixed(2) : ""; field.dispatchEvent(new Event("input", { bubbles: true })); } }, words.here);
   const holder = h("span", { class: "time-field" }, field, button);
   holder.field = field;
   return holder;
@@ -36,11 +52,11 @@ function leafForm(doc) {
   const corners = ["x1", "y1", "x2", "y2"].map((name) => h("input", { type: "number", min: 0, max: 1000, step: 1, class: "corner", "aria-label": `${words.field_box} ${name}`, placeholder: name }));
   state.corners = corners;
   return h("div", { class: "label-form" },
-    h("form", { onsubmit: (event) => { event.preventDefault(); edit({ field: "gold_leaf", field_value: field.value.trim() || null }); } }, field, h("button", { type: "submit" }, words.set_label)),
-    h("form", { onsubmit: (event) => { event.preventDefault(); edit({ field: "stage0.contact_time", field_value: number(contact) }); } }, contact, h("button", { type: "submit" }, words.set_label)),
-    h("form", { onsubmit: (event) => { event.preventDefault();
+    h("form", { "data-key": "leaf", oninput: touched, onsubmit: (event) => { event.preventDefault(); edit({ field: "gold_leaf", field_value: field.value.trim() || null }, event.currentTarget); } }, field, h("button", { type: "submit" }, words.set_label)),
+    h("form", { "data-key": "contact", oninput: touched, onsubmit: (event) => { event.preventDefault(); edit({ field: "stage0.contact_time", field_value: number(contact) }, event.currentTarget); } }, contact, h("button", { type: "submit" }, words.set_label)),
+    h("form", { "data-key": "box", oninput: touched, onsubmit: (event) => { event.preventDefault();
       const box = corners.map((corner) => Number(corner.value));
-      edit({ field: "stage0.counterpart_box", field_value: { t: player ? Number(player.currentTime.toFixed(3)) : 0, box: [Math.min(box[0], box[2]), Math.min(box[1], box[3]), Math.max(box[0], box[2]), Math.max(box[1], box[3])] } });
+      edit({ field: "stage0.counterpart_box", field_value: { t: player ? Number(player.currentTime.toFixed(3)) : 0, box: [Math.min(box[0], box[2]), Math.min(box[1], box[3]), Math.max(box[0], box[2]), Math.max(box[1], box[3])] } }, event.currentTarget);
     } }, corners, draw, h("button", { type: "submit" }, words.set_label)));
 }
 
@@ -61,12 +77,12 @@ function startDrawing() {
     const box = state.drawing && state.drawing.box;
     stage.classList.remove("drawing");
     overlay.onpointerdown = overlay.onpointermove = overlay.onpointerup = null;
-    if (box) state.corners.forEach((corner, at_) => { corner.value = box[at_]; });
+    if (box) state.corners.forEach((corner, at_) => { corner.value = box[at_]; corner.dispatchEvent(new Event("input", { bubbles: true })); });
     state.drawing = box ? { box, from: null } : null;
   };
 }
 
-async function edit(change) {
+async function edit(change, form) {
   if (!state.labeler) return announce(words.labeler), document.getElementById("labeler").focus();
   try {
     await ask("api/labels", { clip: index().clips[state.clip].id, labeler: state.labeler, ...change });
@@ -77,6 +93,7 @@ async function edit(change) {
     return;
   }
   document.getElementById("trouble").textContent = "";
+  if (form) delete form.dataset.touched;
   await reloadClip();
 }
 

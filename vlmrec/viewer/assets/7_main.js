@@ -28,7 +28,7 @@ function drawBar() {
   questions.value = state.filters.question;
   const language = h("select", { "aria-label": words.language, onchange: (event) => setLanguage(event.target.value) }, h("option", { value: "ko", lang: "ko" }, "한국어"), h("option", { value: "en", lang: "en" }, "English"));
   language.value = document.documentElement.lang;
-  bar.replaceChildren(
+  refill(bar,
     h("h1", {}, say(index().title)),
     h("div", { class: "tools", role: "toolbar", "aria-label": index().title },
       h("button", { type: "button", class: "toggle", "aria-pressed": String(state.view === "overview"), onclick: () => setView(state.view === "overview" ? "clips" : "overview") }, words.overview),
@@ -43,10 +43,12 @@ function drawMain() {
   const main = document.getElementById("main");
   if (state.view === "overview") {
     main.className = "overview";
-    main.replaceChildren(h("h2", {}, words.overview), ...drawing(index().plots));
+    main.tabIndex = 0; // it scrolls, so the keyboard must reach it
+    refill(main, h("h2", {}, words.overview), drawing(index().plots));
     return;
   }
   main.className = "clips";
+  main.tabIndex = -1;
   main.replaceChildren(h("nav", { id: "list", "aria-label": words.clips, tabindex: "-1" }), h("div", { id: "left", class: "left" }), h("div", { id: "right", class: "right" }));
   drawList();
   drawClip();
@@ -56,7 +58,7 @@ function drawList() {
   const list = document.getElementById("list");
   if (!list) return;
   const shown = index().clips.map((clip, at) => ({ clip, at })).filter(({ clip }) => clipShown(clip));
-  list.replaceChildren(h("p", { class: "count" }, `${shown.length} ${words.of} ${index().clips.length}`),
+  refill(list, h("p", { class: "count" }, `${shown.length} ${words.of} ${index().clips.length}`),
     shown.length ? h("ol", {}, shown.map(({ clip, at }) => h("li", {}, h("a", { href: "#" + address(at, null), "aria-current": at === state.clip ? "true" : null },
       h("span", { class: "clip-id", dir: "auto" }, say(clip.id)), h("span", { class: "glyphs" }, clip.runs.map((run) => glyph(run))))))) : h("p", { class: "nothing" }, words.none_left));
   const current = list.querySelector("[aria-current]");
@@ -101,7 +103,7 @@ async function openClip(at, turnKey) {
 
 async function reloadClip() {
   const scroll = document.querySelector(".turns");
-  const kept = { top: scroll ? scroll.scrollTop : 0, at: player ? player.currentTime : 0, active: document.activeElement ? document.activeElement.getAttribute("aria-label") : null };
+  const kept = { top: scroll ? scroll.scrollTop : 0, at: player ? player.currentTime : 0, active: document.activeElement ? document.activeElement.getAttribute("aria-label") : null, forms: unsaved() };
   messagesAt = { clip: null, promise: null };
   state.index = await loadIndex();
   const doc = await loadClip(state.clip);
@@ -109,6 +111,7 @@ async function reloadClip() {
   drawList();
   document.getElementById("right").replaceChildren(turnsPanel(doc));
   choose(Math.min(state.turn, Math.max(0, doc.turns.length - 1)), { focus: false });
+  putBack(kept.forms);
   const again = document.querySelector(".turns");
   if (again) again.scrollTop = kept.top;
   if (kept.active) [...document.querySelectorAll(".turns [aria-label]")].find((node) => node.getAttribute("aria-label") === kept.active)?.focus();
@@ -216,8 +219,7 @@ async function follow() {
     const now = await ask("api/heads").catch(() => null);
     if (!now || now.heads === heads) continue;
     heads = now.heads;
-    const typing = document.activeElement && document.activeElement.matches(".label-form input, .label-form select");
-    if (typing) { heads = null; continue; } // never redraw under somebody's hands
+    if (document.activeElement && document.activeElement.matches(".label-form input, .label-form select")) { heads = null; continue; } // not under somebody's hands
     const had = index().clips.length;
     state.index = await loadIndex();
     if (state.view === "clips" && had) await reloadClip(); else { drawMain(); await fromAddress(); }
