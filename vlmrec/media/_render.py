@@ -17,7 +17,7 @@ from vlmrec.media._scan import file_digest, quarter_turns
 from vlmrec.media._wire import Emit
 from vlmrec.media.plan import fitted_size
 
-SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT | Interpolation.FULL_CHR_H_INT
+SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
 UPRIGHT = (None, Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_270)
 
 
@@ -83,7 +83,10 @@ def upright_image(frame: Any, max_pixels: int | None, *, multiple: int) -> Image
     sides = (frame.width, frame.height) if turns % 2 == 0 else (frame.height, frame.width)
     size = fitted_size(*sides, max_pixels, multiple=multiple)
     width, height = size if turns % 2 == 0 else size[::-1]
-    image: Image.Image = frame.to_image(width=width, height=height, interpolation=SCALING)
+    rgb = frame.reformat(width=width, height=height, format="rgb24", interpolation=SCALING)
+    # `frame.to_image` does the same, but copies line by line and takes four times as long
+    plane: Any = rgb.planes[0]
+    image = Image.frombuffer("RGB", (width, height), plane, "raw", "RGB", plane.line_size, 1)
     turn = UPRIGHT[turns]
     return image if turn is None else image.transpose(turn)
 
