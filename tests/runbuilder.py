@@ -65,23 +65,11 @@ from vlmrec.ledger import Option as LedgerOption
 from vlmrec.log import LogKind, LogWriter
 from vlmrec.projections.memory import MemoryLog
 from vlmrec.protocol import Eliminated, EliminatedBy, EngineStatus
+from vlmrec.stages.condition import axis_values, canonical_id, condition_from_axes, parse_condition
 from vlmrec.terms import BlobRef, Party, QuestionRef, Status
 
 START = datetime(2026, 1, 5, 9, 0, 0, tzinfo=UTC)
-AXES = {
-    "M": "test/model",
-    "V": "full",
-    "P": "native",
-    "A": "A0",
-    "C": "C0",
-    "R": "R1",
-    "G": "G0",
-    "Q": "choice",
-    "S": "S0",
-    "F": "prompt",
-    "L": "ko",
-    "O": "ledger",
-}
+AXES = axis_values(parse_condition("M=test/model"))
 
 
 def question(id: str, parties: str, codes: str, *, scope: str = "span", observable: bool = True) -> Question:
@@ -126,7 +114,7 @@ def axes(**changed: str) -> dict[str, str]:
 
 
 def condition(of: dict[str, str]) -> str:
-    return ",".join(value if name in "ACRGS" else f"{name}={value}" for name, value in of.items())
+    return canonical_id(condition_from_axes(of))
 
 
 class RunBuilder:

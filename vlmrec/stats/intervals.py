@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-Method = Literal["bootstrap_t", "bca", "exact_bound", "none"]
+Method = Literal["bootstrap_t", "bca", "score", "exact_bound", "none"]
 RESAMPLES = 10_000
 _normal = NormalDist()
 

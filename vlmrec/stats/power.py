@@ -6,11 +6,10 @@ A result of "no difference" means little without the smallest difference that wo
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 from msgspec import Struct
-
-from vlmrec.stats.paired import mcnemar_p
 
 _normal = NormalDist()
 
@@ -59,15 +58,17 @@ def least_discordant(alpha: float) -> int:
 
 def mcnemar_power(clips: int, share: float, difference: float, *, alpha: float = 0.05) -> float:
     """The chance that McNemar's exact test rejects, when a ``share`` of clips differs and one way leads by ``difference``."""
-    one_way = (1 + difference / share) / 2
+    one_way = min(1.0, (1 + difference / share) / 2)
     terms = []
     for m in range(clips + 1):
-        here = math.comb(clips, m) * share**m * (1 - share) ** (clips - m)
+        here = _binomial(m, clips, share)
         bound = _rejects_up_to(m, alpha)
-        if bound < 0 or here < 1e-12:
+        if bound < 0 or here < 1e-10:
             continue
-        tail = [math.comb(m, k) * _mixed(one_way, k, m) for k in range(bound + 1)]
-        terms.append(here * math.fsum(tail))
+        either = [
+            _binomial(k, m, one_way) + (_binomial(m - k, m, one_way) if 2 * k < m else 0.0) for k in range(bound + 1)
+        ]
+        terms.append(here * math.fsum(either))
     return math.fsum(terms)
 
 
@@ -83,23 +84,37 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _likely(clips: int, share: float, alpha: float, power: float) -> float | None:
-    for step in range(1, clips + 1):
+    """The smallest whole number of clips, as a share, whose lead would be found with this power; by halving."""
+
+    def found(step: int) -> bool:
         difference = step / clips
-        if mcnemar_power(clips, min(1.0, max(share, difference)), difference, alpha=alpha) >= power:
-            return difference
-    return None
+        return mcnemar_power(clips, min(1.0, max(share, difference)), difference, alpha=alpha) >= power
+
+    low, high = 0, clips
+    if not found(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high / clips
 
 
+@lru_cache(maxsize=4096)
 def _rejects_up_to(m: int, alpha: float) -> int:
     """The largest count of the rarer kind among ``m`` discordant clips at which the test rejects; -1 for none."""
-    bound = -1
-    while bound + 1 <= m // 2 and mcnemar_p(bound + 1, m - bound - 1) <= Fraction(alpha):
-        bound += 1
+    bound, tail, ways = -1, 0, 1
+    limit = Fraction(alpha) * 2**m / 2
+    for k in range(m // 2 + 1):
+        tail += ways
+        if tail > limit:
+            break
+        bound = k
+        ways = ways * (m - k) // (k + 1)
     return bound
 
 
-def _mixed(one_way: float, k: int, m: int) -> float:
-    """The chance of a split k : m - k either way."""
-    other = 1 - one_way
-    first = one_way ** (m - k) * other**k
-    return first if 2 * k == m else first + one_way**k * other ** (m - k)
+def _binomial(k: int, n: int, share: float) -> float:
+    if share in (0.0, 1.0):
+        return float(k == n * share)
+    log = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(log + k * math.log(share) + (n - k) * math.log(1 - share))
