@@ -298,7 +298,7 @@ class _Proposal(NamedTuple):
 
 
 def _settle(context: RunContext, state: ClipState, turns: list[Turn], blobs: Blobs) -> Iterator[Record]:
-    """Votes, verdicts and accepted answers of a round that has not been settled, in ledger order."""
+    """The votes, verdicts and accepted answers that a round still lacks, in ledger order."""
     if turns[0].opened.stage is Stage.TABLE:
         if state.table_checked is None:
             yield _check_table(state, turns[0], blobs)
@@ -306,16 +306,19 @@ def _settle(context: RunContext, state: ClipState, turns: list[Turn], blobs: Blo
     if turns[0].opened.stage is Stage.SCENE:
         return
     turns = sorted(turns, key=lambda turn: context.rank[turn.key])
-    if any(turn.accepted is not None or turn.voted is not None for turn in turns):
-        return
     votes = {turn.key: _vote(context, turn) for turn in turns if turn.opened.samples}
-    for turn in turns:
-        if turn.key in votes:
-            yield Record(_samples_voted(context, turn, votes[turn.key]), _last_reply(turn))
     proposals = [proposal for turn in turns if (proposal := _propose(state, turn, votes.get(turn.key))) is not None]
+    unvoted = [turn for turn in turns if turn.key in votes and turn.voted is None]
+    unaccepted = [proposal for proposal in proposals if proposal.turn.accepted is None]
+    for turn in unvoted:
+        yield Record(_samples_voted(turn, votes[turn.key]), _last_reply(turn))
+    if not unaccepted:
+        return
     verdicts = _verdicts(context, state, proposals, blobs)
     for proposal, verdict in zip(proposals, verdicts, strict=True):
-        if verdict is not None:
+        if proposal.turn.accepted is not None:
+            continue
+        if verdict is not None and proposal.turn.validated is None:
             yield Record(_answer_validated(proposal, verdict), proposal.causation)
         yield Record(_answer_accepted(proposal, verdict), proposal.causation)
 
@@ -341,7 +344,7 @@ def _vote(context: RunContext, turn: Turn) -> Vote:
     return vote(ballots, n=turn.opened.samples, threshold=context.threshold)
 
 
-def _samples_voted(context: RunContext, turn: Turn, result: Vote) -> SamplesVoted:
+def _samples_voted(turn: Turn, result: Vote) -> SamplesVoted:
     return SamplesVoted(
         core=CORE_VERSION,
         stage=turn.opened.stage,
@@ -366,7 +369,10 @@ def _verdicts(context: RunContext, state: ClipState, proposals: list[_Proposal],
     checked = [proposal for proposal in proposals if proposal.source == "model"]
     if context.rules is None or not checked:
         return [None] * len(proposals)
-    accepted = {key: turn.answer for key, turn in state.turns.items() if turn.answer is not None}
+    round_ = proposals[0].turn.opened.round
+    accepted = {
+        key: turn.answer for key, turn in state.turns.items() if turn.answer is not None and turn.opened.round < round_
+    }
     verdicts = iter(
         check_group(
             context.rules,

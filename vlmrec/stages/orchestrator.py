@@ -170,14 +170,24 @@ class ClipRunner:
 
     # ---- the step: observation, decisions, effects ------------------------------------------
 
-    async def _record(self, *observations: Payload, blobs: Sequence[Blob] = (), cause: str | None = None) -> None:
+    async def _record(self, data: Payload, blobs: Sequence[Blob] = ()) -> None:
         async with self._lock:
-            events = [self._event(data, cause) for data in observations]
-            self._keep(blobs)
-            await self._setting.writer.append_async(events, blobs)
-            for event in events:
-                apply(self._state, event)
-            self._advance()
+            await self._observe(data, blobs)
+
+    async def _record_request(self, data: CallRequested, blob: Blob) -> bool:
+        """Record that a call is about to leave; False, and nothing is recorded, when the clip has failed meanwhile."""
+        async with self._lock:
+            if self._state.failure is not None or self._stop.requested:
+                return False
+            await self._observe(data, (blob,))
+            return True
+
+    async def _observe(self, data: Payload, blobs: Sequence[Blob]) -> None:
+        event = self._event(data, None)
+        self._keep(blobs)
+        await self._setting.writer.append_async([event], blobs)
+        apply(self._state, event)
+        self._advance()
 
     def _advance(self) -> None:
         """Append and apply every decision that is due, then start the effects that are wanted."""
@@ -253,7 +263,7 @@ class ClipRunner:
             await self._record(self._media_failed(str(error), window))
             return
         data, blobs = media_payload(window, made)
-        await self._record(data, blobs=blobs)
+        await self._record(data, blobs)
 
     def _media_failed(self, reason: str, window: str | None = None) -> MediaFailed:
         return MediaFailed(
@@ -311,7 +321,8 @@ class ClipRunner:
                 media=tuple(item.sha256 for item in self._state.media[turn.window].items),
                 reserved_cost=reserved.cost,
             )
-            await self._record(requested, blobs=(spec.request,))
+            if not await self._record_request(requested, spec.request):
+                return
             attempt = await setting.model.send(
                 PreparedRequest(
                     content=spec.content,
@@ -325,7 +336,7 @@ class ClipRunner:
             setting.limiter.release(attempt)
         if isinstance(attempt, Completed):
             data, blobs = completed_payload(requested, attempt, setting.meter.completed(name, attempt))
-            await self._record(data, blobs=blobs)
+            await self._record(data, blobs)
         else:
             await self._failed_call(key, requested, attempt, name)
 
@@ -344,7 +355,7 @@ class ClipRunner:
             self._stop.request(_stop_reason(attempt), f"{attempt.reason}: {attempt.message}")
         settled = self._setting.meter.failed(name, attempt)
         data, blobs = failed_payload(requested, attempt, settled, final=step.final)
-        await self._record(data, blobs=blobs)
+        await self._record(data, blobs)
 
     async def _spec(self, effect: SendCall) -> CallSpec:
         made = await self._make_media(effect.turn.window)
@@ -367,7 +378,7 @@ class ClipRunner:
             data, blobs = refused_payload(*place, str(error))
         else:
             data, blobs = submitted_payload(*place, reply)
-        await self._record(data, blobs=blobs)
+        await self._record(data, blobs)
 
 
 # ---- pure helpers ----------------------------------------------------------------------------
