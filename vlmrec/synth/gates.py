@@ -124,7 +124,7 @@ def _meeting(
 
 
 def _across(s: float, d: np.ndarray, way: int, speed: float) -> Track:
-    t = np.arange(len(d)) * STEP
+    t = np.asarray(np.arange(len(d)) * STEP, np.float64)
     flat = np.zeros_like(t)
     return Track(t=t, s=np.full_like(t, s), d=d, yaw=flat + way * math.pi / 2, speed=flat + speed, accel=flat)
 

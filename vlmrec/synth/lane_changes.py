@@ -6,11 +6,11 @@ import msgspec
 
 from vlmrec.synth.cast import crash, ego_body, indicator, line_between
 from vlmrec.synth.draw import Draw
-from vlmrec.synth.motion import Move, Phase, after_impact, drive, shifted, timed
+from vlmrec.synth.motion import Move, Phase, after_impact, drive, first_contact, shifted, timed
 from vlmrec.synth.plot import OTHER, SELF, Facts, Plot, draw_road, seen
 from vlmrec.synth.story import Act, Side
 from vlmrec.synth.traffic import keeps_clear, pick_body
-from vlmrec.synth.world import Road, Span, Track, Vehicle
+from vlmrec.synth.world import Line, Road, Span, Track, Vehicle
 
 
 def lane_change_from_left(draw: Draw, duration: float) -> Plot:
@@ -50,7 +50,7 @@ def busy_lane_change(draw: Draw, duration: float) -> Plot:
 
 def lane_ends(draw: Draw, duration: float) -> Plot:
     """The counterpart's lane, the rightmost, ends; it merges into the ego's lane and is hit."""
-    road = draw_road(draw, lanes=(2, 3))
+    road = draw_road(draw, lanes=(2, 3), divider=Line.DASHED_WHITE)
     plan = _cut_in_motion(draw, duration, road, road.lanes - 1, "left")
     begins = plan.other.track.at(plan.act.begins).s
     ends = plan.other.track.at(plan.contact).s + draw.noise(12, 20)
@@ -182,6 +182,7 @@ def _cut_in_motion(draw: Draw, duration: float, road: Road, lane: int, side: Sid
     start = road.lane_centre(from_lane) + draw.noise(-0.15, 0.15)
     other = drive(duration, s=0, d=start, speed=speed - slower, moves=[Move(begins, takes, shift)])
     other = shifted(other, s=ego.at(contact).s - other.at(contact).s + (own.length + body.length) / 2 - 0.03)
+    contact = first_contact(ego, own, other, body) or contact
     way = 1 if side == "right" else -1
     turn, push = draw.noise(0.01, 0.07) * way, draw.noise(0.1, 0.5) * way
     lamps, signal = indicator(draw, begins, takes, side)

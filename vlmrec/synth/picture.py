@@ -28,12 +28,10 @@ class Finish:
 
     def __call__(self, frame: Image) -> Image:
         """``frame`` is BGR at any size; the result has the clip's size."""
-        image: Image = (
-            frame
-            if (frame.shape[1], frame.shape[0]) == self._size
-            else cv2.resize(frame, self._size, interpolation=cv2.INTER_AREA)
-        )
-        image = cv2.multiply(image, self._gain, scale=1 / 128)
+        image = frame
+        if (frame.shape[1], frame.shape[0]) != self._size:
+            image = np.asarray(cv2.resize(frame, self._size, interpolation=cv2.INTER_AREA), np.uint8)
+        image = np.asarray(cv2.multiply(image, self._gain, scale=1 / 128), np.uint8)
         if self._look.weather == "rain":
             image = self._rain(image)
         which, dx, dy = int(self._rng.integers(3)), int(self._rng.integers(16)), int(self._rng.integers(16))
@@ -50,7 +48,7 @@ class Finish:
             reach = int(self._rng.integers(8, 30) * height / 720)
             lean = int((x - width / 2) / width * reach)
             cv2.line(layer, (x, y), (x + lean, y + reach), int(self._rng.integers(30, 80)), 1, cv2.LINE_AA)
-        return cv2.add(image, cv2.merge([layer, layer, layer]))
+        return np.asarray(cv2.add(image, cv2.merge([layer, layer, layer])), np.uint8)
 
 
 def _gain_map(look: Look, width: int, height: int) -> Image:
@@ -64,4 +62,4 @@ def _gain_map(look: Look, width: int, height: int) -> Image:
     if look.weather == "rain":
         level = level * 0.9
     tint = np.array(TINTS[look.light], np.float32) * look.gain
-    return np.clip(level[..., None] * tint * 128, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(level[..., None] * tint * 128, 0, 255), np.uint8)

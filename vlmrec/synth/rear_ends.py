@@ -9,7 +9,7 @@ from vlmrec.synth.motion import Move, Phase, after_impact, drive, shifted, timed
 from vlmrec.synth.plot import NONE, OTHER, SELF, Plot, draw_road, seen
 from vlmrec.synth.story import road_facts
 from vlmrec.synth.traffic import pick_body
-from vlmrec.synth.world import BODIES, Item, Track, Vehicle
+from vlmrec.synth.world import BODIES, Item, Lamps, Track, Vehicle
 
 GRAVITY = 9.81
 
@@ -70,7 +70,7 @@ def rear_end_struck(draw: Draw, duration: float) -> Plot:
     for place in range(3):
         kind = pick_body(draw, f"queue_{place}", only=("sedan", "hatch", "suv", "van"))
         track = standing(duration, s + kind.length / 2, centre + draw.noise(-0.2, 0.2))
-        queue.append(Vehicle(id="", body=kind, track=track))
+        queue.append(Vehicle(id="", body=kind, track=track, lamps=Lamps(brake=((0.0, duration),))))
         s += kind.length + draw.noise(1.8, 3.0)
     struck = after_impact(ego, contact, kick=draw.noise(2.2, 3.2), decel=3.2)
     first = Vehicle(id="ego", body=own, track=struck)
@@ -112,7 +112,7 @@ def parked(draw: Draw, duration: float) -> Plot:
         s_here = s + way * (body.length / 2 + kind.length / 2 + draw.noise(1.2, 3.0) + 6.5 * (number == 2))
         row.append(Vehicle(id="", body=kind, track=standing(duration, s_here, place + draw.noise(-0.1, 0.1))))
     row = row[1:]
-    first = Vehicle(id="ego", body=own, track=after_impact(ego, contact, kick=-0.4 * speed, decel=6, push=-0.3))
+    first = Vehicle(id="ego", body=own, track=after_impact(ego, contact, kick=-0.65 * speed, decel=7, push=-0.35))
     second = Vehicle(
         id="e1", body=body, track=after_impact(other, contact, kick=min(3.0, 0.25 * speed), decel=5, push=0.15)
     )

@@ -3,11 +3,11 @@
 Panda3D keeps its engine in process-wide state, so ``make`` runs this in a process of its own.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from panda3d.core import (
@@ -27,7 +27,8 @@ from panda3d.core import (
     loadPrcFileData,
 )
 
-from vlmrec.synth import bodies, textures
+from vlmrec.synth import textures
+from vlmrec.synth.actors import Actor, item_node, place_item
 from vlmrec.synth.camera import CameraPath, vertical_fov
 from vlmrec.synth.draw import generator
 from vlmrec.synth.look import Look, Rgb
@@ -35,7 +36,7 @@ from vlmrec.synth.mesh import UNIT, Mesh, rgba
 from vlmrec.synth.picture import Finish
 from vlmrec.synth.roadmesh import build_road
 from vlmrec.synth.roadside import build_roadside
-from vlmrec.synth.world import Item, Road, Scene, Vehicle
+from vlmrec.synth.world import Scene
 
 Image = NDArray[np.uint8]
 CONFIG = """
@@ -51,11 +52,11 @@ td-perspective-textures 1
 VIEW = 420.0
 OVERSAMPLE = 1.5
 LEVELS: dict[str, tuple[float, float]] = {  # ambient, sun
-    "day": (0.58, 0.62),
-    "overcast": (0.82, 0.22),
-    "low_sun": (0.52, 0.66),
-    "dusk": (0.62, 0.14),
-    "night": (0.42, 0.06),
+    "day": (0.72, 0.46),
+    "overcast": (0.88, 0.2),
+    "low_sun": (0.72, 0.44),
+    "dusk": (0.8, 0.16),
+    "night": (0.5, 0.08),
 }
 HAZE = {"dry": 0.035, "rain": 0.1, "haze": 0.15}
 HAZE_AT = (50.0, 80.0, 120.0, 180.0, 270.0)
@@ -111,10 +112,10 @@ class _Stage:
         self._glow = textures.texture(textures.glow(), repeat=False)
         self._shadow = textures.texture(textures.soft_shadow(), repeat=False)
         self._actors = [
-            _Actor(self._root, scene.road, vehicle, look.paints[index], look, self._shadow, self._glow)
+            Actor(self._root, scene.road, vehicle, look.paints[index], look, self._shadow, self._glow)
             for index, vehicle in enumerate(scene.vehicles)
         ]
-        self._items = [(item, _item_node(self._root, item)) for item in scene.items]
+        self._items = [(item, item_node(self._root, item)) for item in scene.items]
         self._haze = _haze(self._root, look, horizon)
         if look.hood:
             _hood(self._camera, look)
@@ -127,7 +128,7 @@ class _Stage:
         for actor in self._actors:
             actor.place(time)
         for item, node in self._items:
-            _place_item(node, item, self._scene.road, time)
+            place_item(node, item, self._scene.road, time)
         self._engine.renderFrame()
         raw = np.frombuffer(self._target.getRamImage(), np.uint8).reshape(self._height, self._width, -1)
         return np.ascontiguousarray(raw[::-1, :, :3])
@@ -214,142 +215,21 @@ def _haze(root: NodePath, look: Look, horizon: Rgb) -> NodePath:
 
 def _hood(camera: NodePath, look: Look) -> None:
     """The ego's bonnet at the lower edge of the picture: fixed to the camera, as both are to the car."""
-    mesh, drop = Mesh(), -0.46 - (look.mount.height - 1.15) * 0.35
-    paint = rgba(look.ego_paint, 0.75 if look.light != "night" else 0.4)
+    mesh, drop = Mesh(), -0.7 - (look.mount.height - 1.15) * 0.5
+    paint = tuple(0.07 + 0.9 * part for part in look.ego_paint)
+    level = 0.9 if look.light not in ("dusk", "night") else 0.5
     ridge = [
-        (x, 1.55 - 0.28 * abs(x) ** 2, drop - 0.1 * abs(x) ** 3) for x in (-0.8, -0.55, -0.25, 0.0, 0.25, 0.55, 0.8)
+        (x, 1.6 - 0.28 * abs(x) ** 2, drop - 0.1 * abs(x) ** 3) for x in (-0.8, -0.55, -0.25, 0.0, 0.25, 0.55, 0.8)
     ]
-    for (x0, y0, z0), (x1, y1, z1) in zip(ridge, ridge[1:], strict=False):
-        near = [(x0 * 1.05, 0.5, z0 + 0.02), (x1 * 1.05, 0.5, z1 + 0.02)]
-        mesh.polygon([near[0], near[1], (x1, y1, z1), (x0, y0, z0)], paint)
+    for (x0, y0, z0), (x1, y1, z1) in itertools.pairwise(ridge):
+        far, near = rgba(paint, level * (1.15 - 0.5 * abs(x0 + x1) / 2)), rgba(paint, level * 0.6)
+        points = [(x0 * 1.05, 0.5, z0 + 0.02), (x1 * 1.05, 0.5, z1 + 0.02), (x1, y1, z1), (x0, y0, z0)]
+        mesh.shaded(points, [(0, 0, 1)] * 4, [near, near, far, far], UNIT)
     node = mesh.node("hood")
     node.setP(-look.mount.pitch)
+    node.setLightOff()
     node.setTwoSided(True)
     node.setDepthTest(False)
     node.setDepthWrite(False)
     node.setBin("fixed", 2000)
     node.reparentTo(camera)
-
-
-class _Actor:
-    """A vehicle in the scene graph, with its shadow and lamps."""
-
-    def __init__(
-        self, root: NodePath, road: Road, vehicle: Vehicle, paint: Rgb, look: Look, shadow: Texture, glow: Texture
-    ) -> None:
-        self._road, self._vehicle, self._dark = road, vehicle, look.light in ("dusk", "night")
-        self._built = bodies.build(vehicle.body, paint)
-        self._built.node.reparentTo(root)
-        self._shadow = root.attachNewNode("shadow")
-        _ground_shadow(self._shadow, vehicle, look, shadow)
-        if self._dark:
-            self._built.night.show()
-        if look.light == "night":
-            _halo(self._built.node, vehicle, glow)
-
-    def place(self, time: float) -> None:
-        pose = self._vehicle.track.at(time)
-        heading = math.atan(self._road.slope(pose.s)) + pose.yaw
-        x, y = self._road.place(pose.s, pose.d)
-        self._built.node.setPosHpr(x, y, 0, -math.degrees(heading), 0.35 * max(-6.0, min(4.0, pose.accel)), 0)
-        self._shadow.setPosHpr(x, y, 0, -math.degrees(heading), 0, 0)
-        rolled = math.degrees((pose.s - self._vehicle.track.s[0]) / self._built.wheel_radius)
-        for wheel in self._built.wheels:
-            wheel.setP(-rolled % 360)
-        _show(self._built.brake, pose.accel < -1.0 or (pose.speed < 0.3 and _was_braking(self._vehicle, time)))
-        blink = int(time * 3) % 2 == 0
-        lamps = self._vehicle.lamps
-        _show(self._built.left, blink and _lit((*lamps.left, *lamps.hazard), time))
-        _show(self._built.right, blink and _lit((*lamps.right, *lamps.hazard), time))
-
-
-def _show(node: NodePath, wanted: bool) -> None:
-    node.show() if wanted else node.hide()
-
-
-def _lit(spans: tuple[tuple[float, float], ...], time: float) -> bool:
-    return any(start <= time < end for start, end in spans)
-
-
-def _was_braking(vehicle: Vehicle, time: float) -> bool:
-    """A car that braked to a halt keeps its foot on the pedal; one that was parked all along does not."""
-    return bool(np.any(vehicle.track.speed[vehicle.track.t <= time] > 0.5))
-
-
-def _ground_shadow(node: NodePath, vehicle: Vehicle, look: Look, soft: Texture) -> None:
-    half_w, half_l = vehicle.body.width / 2 * 1.35, vehicle.body.length / 2 * 1.22
-    mesh = Mesh()
-    mesh.polygon(
-        [(-half_w, -half_l, 0.0), (half_w, -half_l, 0.0), (half_w, half_l, 0.0), (-half_w, half_l, 0.0)],
-        (1, 1, 1, 1),
-        UNIT,
-    )
-    under = mesh.node("under")
-    under.setTexture(soft)
-    parts = [under]
-    if look.light in ("day", "low_sun") and look.weather == "dry":
-        parts.append(_cast_shadow(vehicle, look))
-    for part in parts:
-        part.setTransparency(TransparencyAttrib.MAlpha)
-        part.setLightOff()
-        part.setDepthTest(False)
-        part.setDepthWrite(False)
-        part.setBin("background", 5)
-        part.reparentTo(node)
-
-
-def _cast_shadow(vehicle: Vehicle, look: Look) -> NodePath:
-    """The outline that the sun throws on the road."""
-    away = math.radians(-look.sun[0])
-    reach = min(3.2, 0.82 * vehicle.body.height / math.tan(math.radians(look.sun[1])))
-    dx, dy = math.sin(away) * reach, math.cos(away) * reach
-    half_w, half_l = vehicle.body.width / 2 * 0.97, vehicle.body.length / 2 * 0.97
-    base = [(u * half_w, v * half_l) for u in (-1, 1) for v in (-1, 1)]
-    roof = [(x * 0.85 + dx, y * 0.7 + dy) for x, y in base]
-    hull = cv2.convexHull(np.array(base + roof, np.float32))[:, 0, :]
-    mesh = Mesh()
-    mesh.polygon([(float(x), float(y), 0.0) for x, y in hull], (0, 0, 0, 0.42))
-    node = mesh.node("cast")
-    node.setTwoSided(True)
-    return node
-
-
-def _halo(root: NodePath, vehicle: Vehicle, glow: Texture) -> None:
-    half, back = vehicle.body.width / 2, vehicle.body.length / 2
-    for y, colour, size in ((-back - 0.1, (1, 0.15, 0.1, 0.7), 0.35), (back + 0.1, (1, 0.98, 0.9, 0.9), 0.7)):
-        for x in (-half * 0.78, half * 0.78):
-            mesh = Mesh()
-            mesh.polygon([(-size, 0, -size), (size, 0, -size), (size, 0, size), (-size, 0, size)], colour, UNIT)
-            node = mesh.node("halo")
-            node.setTexture(glow)
-            node.setTransparency(TransparencyAttrib.MAlpha)
-            node.setLightOff()
-            node.setDepthWrite(False)
-            node.setTwoSided(True)
-            node.setPos(x, y, 0.78)
-            node.reparentTo(root)
-
-
-def _item_node(root: NodePath, item: Item) -> NodePath:
-    width, length, height = item.size
-    mesh = Mesh()
-    mesh.box((-width / 2, -length / 2, 0), (width / 2, length / 2, height), rgba((0.62, 0.47, 0.3)))
-    mesh.polygon(
-        [
-            (-width / 2, -length / 2 - 0.01, height * 0.42),
-            (width / 2, -length / 2 - 0.01, height * 0.42),
-            (width / 2, -length / 2 - 0.01, height * 0.58),
-            (-width / 2, -length / 2 - 0.01, height * 0.58),
-        ],
-        rgba((0.8, 0.72, 0.55)),
-    )
-    node = mesh.node("item")
-    node.setTwoSided(True)
-    node.reparentTo(root)
-    return node
-
-
-def _place_item(node: NodePath, item: Item, road: Road, time: float) -> None:
-    s, d, z, tumble = (float(np.interp(time, item.t, column)) for column in (item.s, item.d, item.z, item.tumble))
-    x, y = road.place(s, d)
-    node.setPosHpr(x, y, z, -math.degrees(math.atan(road.slope(s))), math.degrees(tumble), 0)

@@ -1,5 +1,6 @@
 """The road as meshes: carriageway, painted lines, kerbs, pavements, median, hatching, crossings."""
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ def _strip(
     count = math.ceil((s1 - s0) / STEP)
     for i in range(count):
         a, b = s0 + i * STEP, s0 + (i + 1) * STEP
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        for low, high in itertools.pairwise(cuts):
             quad = _quad(road, float(low), float(high), a, b, z)
             uv = [(low / tile, a / tile), (high / tile, a / tile), (high / tile, b / tile), (low / tile, b / tile)]
             layer.mesh.polygon(quad, (1, 1, 1, 1), uv)
@@ -122,12 +123,22 @@ def _right_edge(mesh: Mesh, road: Road, white: Colour, reach: float) -> None:
     inner = road.right_edge - road.lane_width
     _slanted(mesh, road, road.right_edge, inner, end.start, end.end, white)
     _line(mesh, road, inner, Line.SOLID_WHITE, white, end.end, reach)
-    stripes = int((end.end - end.start) / 6) + 6
+    stripes = int((end.end - end.start) / 4) + 8
     for k in range(stripes):
-        s = end.start + 8 + k * 6
+        s = end.start + 6 + k * 4
         d = inner + max(0.0, (end.end - s) / (end.end - end.start)) * road.lane_width
         if road.right_edge - d > 0.4:
-            mesh.polygon(_bar(road, d + 0.2, road.right_edge, s, s + 2.5, 0.5), white)
+            mesh.polygon(_bar(road, d + 0.2, road.right_edge, s, s + 2.0, 0.6), white)
+    for back in (14.0, 32.0, 50.0):
+        _merge_arrow(mesh, road, road.right_edge - road.lane_width / 2, end.start - back, white)
+
+
+def _merge_arrow(mesh: Mesh, road: Road, d: float, s: float, colour: Colour) -> None:
+    """An arrow that bends to the left: this lane ends."""
+    shaft = [(s, d + 0.3), (s, d + 0.5), (s + 3.0, d + 0.2), (s + 3.0, d)]
+    head = [(s + 2.4, d - 0.25), (s + 3.1, d + 0.5), (s + 4.6, d - 0.75)]
+    for shape in (shaft, head):
+        mesh.polygon([(*road.place(along, across), 0.0) for along, across in shape], colour)
 
 
 def _line(mesh: Mesh, road: Road, d: float, line: Line, colour: Colour, s0: float, s1: float) -> None:

@@ -70,6 +70,9 @@ def build_roadside(root: NodePath, road: Road, look: Look, rng: np.random.Genera
                     int(2 + tall * 7),
                 )
             s += size + 1 + gap * 9
+    if road.lane_end is not None:
+        for back in (25.0, 60.0):
+            _warning(poles, road, road.lane_end.start - back, road.right_edge + road.shoulder + 0.8)
     node = poles.node("poles")
     node.reparentTo(root)
     node.setTwoSided(True)
@@ -119,6 +122,32 @@ def _sign(mesh: Mesh, road: Road, s: float, d: float, dice: float) -> None:
         ],
         rgba(colour),
     )
+
+
+def _warning(mesh: Mesh, road: Road, s: float, d: float) -> None:
+    """A yellow diamond with a lane that narrows."""
+    x, y = road.place(s, d)
+    mesh.box((x - 0.04, y - 0.04, 0), (x + 0.04, y + 0.04, 2.0), rgba((0.55, 0.56, 0.57)))
+    for half, colour, lift in ((0.62, (0.1, 0.1, 0.1), 0.06), (0.55, (0.95, 0.74, 0.1), 0.08)):
+        mesh.polygon(
+            [
+                (x, y - lift, 2.5 - half),
+                (x + half, y - lift, 2.5),
+                (x, y - lift, 2.5 + half),
+                (x - half, y - lift, 2.5),
+            ],
+            rgba(colour),
+        )
+    for x0, x1 in ((-0.2, -0.2), (0.22, 0.02)):
+        mesh.polygon(
+            [
+                (x + x0, y - 0.1, 2.25),
+                (x + x0 + 0.08, y - 0.1, 2.25),
+                (x + x1 + 0.08, y - 0.1, 2.75),
+                (x + x1, y - 0.1, 2.75),
+            ],
+            rgba((0.1, 0.1, 0.1)),
+        )
 
 
 def _house(

@@ -102,7 +102,10 @@ def _panel(label: GoldLabel, height: int) -> Image:
     if label.stage0:
         table = label.stage0
         lines.append(f"contact {table.contact_time}  lane {table.ego_lane} of {table.lane_count}")
-        lines += [f"  {e.id} {e.role[:5]} {e.descriptor} {e.heading} lane {e.lane}" for e in table.entities][:8]
+        mark = {"counterpart": "*"}
+        lines += [f"  {e.id}{mark.get(e.role, '')} {e.descriptor} {e.heading} lane {e.lane}" for e in table.entities][
+            :8
+        ]
     lines.append("")
     for answer in label.answers:
         if answer.status is Status.OBSERVED:

@@ -1,12 +1,14 @@
 """Scenarios in which a standing vehicle sets off: from the roadside, out of a queue."""
 
+import msgspec
+
 from vlmrec.synth.cast import crash, ego_body, indicator, line_between, standing
 from vlmrec.synth.draw import Draw
 from vlmrec.synth.motion import Move, Phase, after_impact, drive, shifted, timed
 from vlmrec.synth.plot import NONE, OTHER, SELF, Plot, draw_road, seen
 from vlmrec.synth.story import Act, Side
 from vlmrec.synth.traffic import pick_body
-from vlmrec.synth.world import Track, Vehicle
+from vlmrec.synth.world import Lamps, Track, Vehicle
 
 
 def start_roadside(draw: Draw, duration: float) -> Plot:
@@ -93,10 +95,10 @@ def queue_pull_out(draw: Draw, duration: float) -> Plot:
             s, ahead = ahead + kind.length / 2, ahead + kind.length + draw.noise(1.8, 2.8)
         else:
             s, behind = behind - kind.length / 2, behind - kind.length - draw.noise(1.8, 2.8)
-        queue.append(
-            Vehicle(id="", body=kind, track=standing(duration, s, road.lane_centre(beside) + draw.noise(-0.15, 0.15)))
-        )
+        track = standing(duration, s, road.lane_centre(beside) + draw.noise(-0.15, 0.15))
+        queue.append(Vehicle(id="", body=kind, track=track, lamps=Lamps(brake=((0.0, duration),))))
     lamps, signal = indicator(draw, begins, takes, side)
+    lamps = msgspec.structs.replace(lamps, brake=((0.0, begins - 0.2),))
     first = Vehicle(id="ego", body=own, track=after_impact(ego, contact, decel=6.0, push=way * 0.4, turn=way * 0.03))
     second = Vehicle(
         id="e1", body=body, track=after_impact(other, contact, kick=0.4, decel=5, push=-way * 0.2), lamps=lamps

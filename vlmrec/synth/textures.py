@@ -18,7 +18,7 @@ def asphalt(rng: np.random.Generator, brightness: float, wear: float) -> Image:
     cracks = np.zeros((size, size), np.uint8)
     for _ in range(int(3 + wear * 14)):
         x, y = rng.uniform(60, size - 60, 2)
-        points = np.cumsum(rng.normal(0, 9, (12, 2)), axis=0) + (x, y)
+        points = np.cumsum(rng.normal(0, 9, (12, 2)), axis=0) + np.array([x, y])
         cv2.polylines(cracks, [np.clip(points, 2, size - 3).astype(np.int32)], False, 255, 1, cv2.LINE_AA)
     base -= cracks / 255 * 28
     return _grey(base, tint=(1.0, 1.0, 1.02))
@@ -103,7 +103,7 @@ SKIES: dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]] 
 
 def glow() -> Image:
     """A soft white disc with alpha."""
-    y, x = np.mgrid[-1:1:64j, -1:1:64j]  # type: ignore[misc]
+    y, x = np.mgrid[-1:1:64j, -1:1:64j]
     alpha = np.clip(1 - np.hypot(x, y), 0, 1) ** 2 * 255
     image = np.full((64, 64, 4), 255, np.uint8)
     image[..., 3] = alpha
@@ -144,9 +144,8 @@ def _tiled_noise(rng: np.random.Generator, size: int, scale: int) -> NDArray[np.
     fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_CUBIC)
     edge = round(2 * step)
     cut = fine[edge : edge + size, edge : edge + size]
-    result: NDArray[np.float64] = cut / (cut.std() or 1.0)
-    return result
+    return np.asarray(cut / (cut.std() or 1.0), np.float64)
 
 
 def _grey(values: NDArray[np.float64], tint: tuple[float, float, float]) -> Image:
-    return np.clip(values[..., None] * np.array(tint), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(values[..., None] * np.array(tint), 0, 255), np.uint8)

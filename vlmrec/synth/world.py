@@ -132,11 +132,12 @@ class Track(Struct, frozen=True, kw_only=True):
 
 
 class Lamps(Struct, frozen=True, kw_only=True):
-    """When lamps are lit, as (from, to). Brake lamps follow deceleration and need no entry."""
+    """When lamps are lit, as (from, to). Brake lamps follow deceleration; ``brake`` is for a foot kept on the pedal."""
 
     left: tuple[tuple[float, float], ...] = ()
     right: tuple[tuple[float, float], ...] = ()
     hazard: tuple[tuple[float, float], ...] = ()
+    brake: tuple[tuple[float, float], ...] = ()
 
 
 class Vehicle(Struct, frozen=True, kw_only=True):
