@@ -1,6 +1,5 @@
 """Frames of a clip as JPEG files, by plan."""
 
-import asyncio
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from msgspec import Struct
 
 from vlmrec.canonical import sha256_hex
 from vlmrec.media.plan import FramesPlan, Pick
-from vlmrec.media.workers import WorkerPool, shared_pool
+from vlmrec.media.workers import WorkerPool, in_thread, shared_pool
 
 
 class Frame(NamedTuple):
@@ -52,7 +51,7 @@ def extract_frames(path: Path, plan: FramesPlan, *, pool: WorkerPool | None = No
 
 async def extract_frames_async(path: Path, plan: FramesPlan, *, pool: WorkerPool | None = None) -> list[Frame]:
     """``extract_frames`` for asyncio."""
-    return await asyncio.to_thread(extract_frames, path, plan, pool=pool)
+    return await in_thread(extract_frames, path, plan, pool=pool)
 
 
 def clock_text(pick: Pick) -> str:

@@ -5,7 +5,6 @@ signature. ``PreparedMedia.loggable`` are the same parts with each body or addre
 hash, media type and length; nothing else may be stored, shown or fingerprinted.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from vlmrec.media.frames import Frame, extract_frames
 from vlmrec.media.plan import MediaPlan, VideoPlan, plan_frames
 from vlmrec.media.sampling import parse_sampling, parse_window
 from vlmrec.media.video import Video, make_video, plan_video
-from vlmrec.media.workers import WorkerPool
+from vlmrec.media.workers import WorkerPool, in_thread
 
 Part = Mapping[str, Any]
 """One content part of a chat message, as the OpenAI protocol writes it."""
@@ -81,7 +80,7 @@ async def prepare_async(
     path: Path, probe: Probe, spec: MediaSpec, *, delivery: Delivery | None = None, pool: WorkerPool | None = None
 ) -> PreparedMedia:
     """``prepare`` for asyncio."""
-    return await asyncio.to_thread(prepare, path, probe, spec, delivery=delivery, pool=pool)
+    return await in_thread(prepare, path, probe, spec, delivery=delivery, pool=pool)
 
 
 def make_plan(probe: Probe, spec: MediaSpec) -> MediaPlan:

@@ -5,11 +5,10 @@ damaged file can neither hang nor crash the caller. It gives a ``Probe``, or rai
 naming the file and the fault when not a single frame can be had.
 """
 
-import asyncio
 from pathlib import Path
 
 from vlmrec.media.facts import Probe
-from vlmrec.media.workers import WorkerPool, shared_pool
+from vlmrec.media.workers import WorkerPool, in_thread, shared_pool
 
 
 def probe(path: Path, *, pool: WorkerPool | None = None) -> Probe:
@@ -19,4 +18,4 @@ def probe(path: Path, *, pool: WorkerPool | None = None) -> Probe:
 
 async def probe_async(path: Path, *, pool: WorkerPool | None = None) -> Probe:
     """``probe`` for asyncio: waits in a thread while the helper process decodes."""
-    return await asyncio.to_thread(probe, path, pool=pool)
+    return await in_thread(probe, path, pool=pool)

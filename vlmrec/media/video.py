@@ -6,7 +6,6 @@ time stamps allow it, else decoded and encoded again. A window, a burnt-in clock
 always means encoding again: H.264, each frame at its own time, rotation applied, no sound.
 """
 
-import asyncio
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -19,7 +18,7 @@ from vlmrec.media.facts import Probe
 from vlmrec.media.frames import clock_text
 from vlmrec.media.plan import Encoder, Pick, VideoPlan, fitted_size, picks_at, reader, window_text
 from vlmrec.media.sampling import Window, cut_window, frames_within
-from vlmrec.media.workers import WorkerPool, shared_pool
+from vlmrec.media.workers import WorkerPool, in_thread, shared_pool
 
 AS_IS = {"mov,mp4,m4a,3gp,3g2,mj2": "video/mp4", "matroska,webm": "video/webm"}
 COPIED_CODECS = frozenset({"h264", "hevc"})
@@ -84,7 +83,7 @@ def make_video(path: Path, plan: VideoPlan, *, pool: WorkerPool | None = None) -
 
 async def make_video_async(path: Path, plan: VideoPlan, *, pool: WorkerPool | None = None) -> Video:
     """``make_video`` for asyncio."""
-    return await asyncio.to_thread(make_video, path, plan, pool=pool)
+    return await in_thread(make_video, path, plan, pool=pool)
 
 
 class WrittenVideo(Struct, frozen=True, kw_only=True):

@@ -18,10 +18,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Generic, NamedTuple, Self, TypeVar
+from typing import IO, Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
 
 import msgspec
 
@@ -34,6 +36,7 @@ REQUESTS_PER_WORKER = 500
 COMMAND = (sys.executable, "-m", "vlmrec.media._worker")
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Reply(NamedTuple, Generic[T]):
@@ -71,10 +74,6 @@ class WorkerPool:
         if end.kind is Kind.BUG:
             raise RuntimeError(f"the media worker failed on {source}:\n{end.body.decode()}")
         return Reply(msgspec.msgpack.decode(end.body, type=reply), items)
-
-    async def call_async(self, op: str, source: Path, args: Mapping[str, Any], reply: type[T]) -> Reply[T]:
-        """``call`` for asyncio: the wait is in a thread."""
-        return await asyncio.to_thread(self.call, op, source, args, reply)
 
     def close(self) -> None:
         """End the idle workers. A later call starts new ones."""
@@ -136,6 +135,14 @@ def shared_pool() -> WorkerPool:
             _shared[pid] = WorkerPool(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
             atexit.register(_shared[pid].close)
         return _shared[pid]
+
+
+_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="media")
+
+
+async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run ``function`` in a thread kept for media: waiting for a worker must not use up asyncio's own threads."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, partial(function, *args, **kwargs))
 
 
 class _WorkerLost(Exception):

@@ -15,7 +15,7 @@ from media_factory import write_clip
 
 from vlmrec.errors import MediaError
 from vlmrec.media.facts import Probe
-from vlmrec.media.probe import probe
+from vlmrec.media.probe import probe, probe_async
 from vlmrec.media.workers import WorkerPool
 
 STUB = """
@@ -123,7 +123,7 @@ async def test_the_event_loop_turns_while_a_file_is_decoded(clip: Path) -> None:
 
         counting = asyncio.create_task(count())
         with pytest.raises(MediaError):
-            await pool.call_async("probe", clip, {}, Probe)
+            await probe_async(clip, pool=pool)
         counting.cancel()
         assert turns > 10
 
