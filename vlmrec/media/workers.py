@@ -1,7 +1,7 @@
 """Helper processes that decode video, so that no file can hang, crash or exhaust the caller.
 
 A worker is one Python process that has PyAV loaded and serves one request at a time. Starting one
-costs about 0.1 s, a request to a running one well under a millisecond: workers are kept and used
+costs about 0.1 s, a request to a running one little more than the work: workers are kept and used
 again. A worker that makes no progress for ``stall_s``, or doesn't finish in ``total_s``, is killed,
 and the file is reported as a MediaError. POSIX only: waiting uses ``select`` on pipes.
 
