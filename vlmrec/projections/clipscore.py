@@ -25,7 +25,7 @@ from vlmrec.events import (
 )
 from vlmrec.gold import OUT_OF_SCOPE, GoldSet
 from vlmrec.projections.core import RunResults
-from vlmrec.projections.labels import ClipGold, clip_gold
+from vlmrec.projections.labels import UNMAPPED, ClipGold, GoldMapping, clip_gold
 from vlmrec.projections.layer1 import Given, Item, items
 from vlmrec.projections.layer2 import UNDECIDED, Blame, Cause, ClipRow, Ending, ending
 from vlmrec.projections.meter import Meter
@@ -106,15 +106,15 @@ class ClipFold:
         ClipFailed,
     )
 
-    def __init__(self, gold: GoldSet, *, mapped_by: str | None = None) -> None:
-        """``mapped_by``: the migration that carried the labels to the run's ledger, for the record."""
+    def __init__(self, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED) -> None:
+        """``mapping``: how the labels came to the run's ledger, for the record."""
         self._gold = gold
-        self._mapped_by = mapped_by
+        self._mapping = mapping
         self._wanted = {clip: _leaves(label) for clip, label in clip_gold(gold, data_version=None).items()}
 
     def inputs(self) -> dict[str, str]:
-        mapped = {"migration": self._mapped_by} if self._mapped_by is not None else {}
-        return {"gold": self._gold.content, **mapped}
+        used = self._mapping.migrations
+        return {"gold": self._gold.content, **({"migration": ", ".join(used)} if used else {})}
 
     def initial(self) -> _State:
         return _State()

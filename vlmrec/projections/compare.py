@@ -15,7 +15,7 @@ from vlmrec.projections.clipscore import ClipFold, ClipScore, Scored, score_clip
 from vlmrec.projections.comparable import Comparable, comparable
 from vlmrec.projections.contrasts import FEW_DISCORDANT, Contrast, clip_contrast, corrected, item_contrast
 from vlmrec.projections.core import Combined, Note, RunFacts, RunResults
-from vlmrec.projections.labels import GoldCounts, gold_counts
+from vlmrec.projections.labels import UNMAPPED, GoldCounts, GoldMapping, gold_counts
 from vlmrec.projections.layer1 import Item, Tally, Verdict, tally
 from vlmrec.projections.layer2 import ClipRow, Ending, Layer2, layer2
 from vlmrec.projections.meter import CallFigures, merged
@@ -81,9 +81,9 @@ class CompareRuns(ClipFold):
     several: ClassVar[bool] = True
 
     def __init__(
-        self, gold: GoldSet, *, mapped_by: str | None = None, seed: int = 0, resamples: int = RESAMPLES
+        self, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED, seed: int = 0, resamples: int = RESAMPLES
     ) -> None:
-        super().__init__(gold, mapped_by=mapped_by)
+        super().__init__(gold, mapping=mapping)
         self._seed = seed
         self._resamples = resamples
 
@@ -94,7 +94,7 @@ class CompareRuns(ClipFold):
         pairs = tuple(comparable(a, runs[a].facts, b, runs[b].facts) for a, b in combinations(counted, 2))
         contrasts = self._contrasts(scored, counted, clips)
         comparison = Comparison(
-            gold=gold_counts(self._gold, scored[0].labels),
+            gold=gold_counts(self._gold, scored[0].labels, self._mapping),
             clips=clips,
             left_out=left_out,
             runs=tuple(self._run(run.facts, score, clips) for run, score in zip(runs, scored, strict=True)),
@@ -114,13 +114,16 @@ class CompareRuns(ClipFold):
             clip_contrast(a, b, metric, [fact(row) for row in rows[a]], [fact(row) for row in rows[b]])
             for a, b in combinations(counted, 2)
             for metric, fact in CLIP_METRICS.items()
+            if clips
         ]
         of_items = [contrast for a, b in combinations(counted, 2) for contrast in self._of_items(scored, a, b, clips)]
         return corrected(of_clips) + corrected(of_items)
 
     def _of_items(self, scored: Sequence[Scored], a: int, b: int, clips: Sequence[str]) -> list[Contrast]:
-        both = [_both(scored[a].items[ClipId(clip)], scored[b].items[ClipId(clip)]) for clip in clips]
+        both = [_both(scored[a].items.get(ClipId(clip), ()), scored[b].items.get(ClipId(clip), ())) for clip in clips]
         sizes = [len(pairs) for pairs in both]
+        if not any(sizes):
+            return []  # nothing that both answered
         return [
             item_contrast(
                 a,
@@ -137,7 +140,7 @@ class CompareRuns(ClipFold):
 
     def _run(self, facts: RunFacts, scored: Scored, clips: Sequence[str]) -> RunCompared:
         rows = _rows(scored, clips)
-        items = [scored.items[ClipId(clip)] for clip in clips]
+        items = [scored.items.get(ClipId(clip), ()) for clip in clips]
         right = [sum(item.verdict is Verdict.CORRECT for item in found) for found in items]
         return RunCompared(
             condition=facts.manifest.condition if facts.manifest else None,

@@ -228,6 +228,14 @@ def finish(
     )
 
 
+def run_facts(log: LogSource) -> RunFacts:
+    """What a log's own events say of its run, without reading any clip."""
+    fold = _RunFold()
+    for event in log.events([cls.type for cls in RUN_HANDLES]):
+        fold.apply(event)
+    return fold.facts()
+
+
 def event_types(projection: Projection[Any, Any, Any, Any]) -> tuple[str, ...]:
     """The types to read from a log for this projection, sorted."""
     return tuple(sorted({cls.type for cls in (*projection.handles, *RUN_HANDLES)}))

@@ -35,6 +35,21 @@ class ClipGold(NamedTuple):
     table: GoldTable | None
 
 
+class GoldMapping(Struct, frozen=True, kw_only=True):
+    """How labels were carried from other ledgers to the run's, before they came here."""
+
+    migrations: tuple[str, ...] = ()
+    """Versions of the declared migrations that were used."""
+    mapped: int = 0
+    approximate: int = 0
+    """Of the mapped answers, those said by a named rule rather than kept as they were."""
+    unmapped: int = 0
+    """Answers that say nothing in the run's ledger, left out."""
+
+
+UNMAPPED = GoldMapping()
+
+
 class GoldCounts(Struct, frozen=True, kw_only=True):
     """How many labels there were, and how many answers could not be used."""
 
@@ -47,6 +62,7 @@ class GoldCounts(Struct, frozen=True, kw_only=True):
     disputed_charts: int
     other_ledger: int
     """Answers of another ``data_version`` than the run's, left out."""
+    mapping: GoldMapping
 
 
 class LabellersCompared(Struct, frozen=True, kw_only=True):
@@ -73,7 +89,7 @@ def only_clips(gold: GoldSet, clips: frozenset[str]) -> GoldSet:
     )
 
 
-def gold_counts(gold: GoldSet, labels: Mapping[ClipId, ClipGold]) -> GoldCounts:
+def gold_counts(gold: GoldSet, labels: Mapping[ClipId, ClipGold], mapping: GoldMapping) -> GoldCounts:
     """What the labels amount to."""
     return GoldCounts(
         rule=RULE,
@@ -84,6 +100,7 @@ def gold_counts(gold: GoldSet, labels: Mapping[ClipId, ClipGold]) -> GoldCounts:
         disputed=sum(len(label.disputed) for label in labels.values()),
         disputed_charts=sum(label.leaf_disputed for label in labels.values()),
         other_ledger=sum(label.other_ledger for label in labels.values()),
+        mapping=mapping,
     )
 
 

@@ -119,7 +119,7 @@ class ScoreRun(ClipFold):
         score = Score(
             condition=run.facts.manifest.condition if run.facts.manifest else None,
             data_version=run.facts.data_version,
-            gold=gold_counts(self._gold, scored.labels),
+            gold=gold_counts(self._gold, scored.labels, self._mapping),
             layer1=_layer1(scored, ledger_of(run)),
             discipline=discipline(found),
             evidence=evidence((given for clip in clips.values() for given in clip.answers.values()), found),

@@ -100,6 +100,12 @@ def _layer1(score: Score) -> Table:
         notes.append(f"validation demoted {one.demoted} labelled answers, of which {one.demoted_right} were right")
     if score.gold.disputed:
         notes.append(f"{score.gold.disputed} answers in dispute between labellers are left out ({score.gold.rule})")
+    mapping = score.gold.mapping
+    if mapping.migrations or mapping.unmapped:
+        notes.append(
+            f"labels of another ledger: {mapping.mapped} answers mapped ({mapping.approximate} by a named rule), "
+            f"{mapping.unmapped} left out"
+        )
     if score.gold.other_ledger:
         notes.append(f"{score.gold.other_ledger} labelled answers are of another ledger and left out")
     return Table("Layer 1: answers", ("question", "party", *_TALLY), rows if one.total.items else [], notes)

@@ -1,12 +1,17 @@
-"""Brings a stored run and a folder of labels together: the labels are carried to the run's ledger, then scored."""
+"""Brings stored runs and a folder of labels together: the labels are carried to the runs' ledger, then projected."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from vlmrec.errors import InputError
 from vlmrec.gold import GoldSet, load_gold
-from vlmrec.projections.core import Projected, project
-from vlmrec.projections.labels import only_clips
+from vlmrec.ledger import Ledger, decode_ledger
+from vlmrec.projections.compare import CompareRuns, Comparison
+from vlmrec.projections.core import LogSource, Projected, project, run_facts
+from vlmrec.projections.labels import GoldMapping, only_clips
 from vlmrec.projections.meter import CallFigures
 from vlmrec.projections.score import Score, ScoreRun
+from vlmrec.report.goldmap import gold_for_ledger
 from vlmrec.report.logs import open_sources, read_clip_set
 
 
@@ -14,9 +19,38 @@ def score_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[
     """The score of the run at ``run`` against the labels in ``gold``, over all clips or those named in ``clips``."""
     only = read_clip_set(clips)
     with open_sources([run]) as logs:
-        return project(ScoreRun(chosen(load_gold(gold), only)), logs, clips=only)
+        labels, mapping = labels_for(logs[0], load_gold(gold), only)
+        return project(ScoreRun(labels, mapping=mapping), logs, clips=only)
 
 
-def chosen(gold: GoldSet, clips: frozenset[str] | None) -> GoldSet:
-    """The labels of these clips; of all, for None."""
-    return gold if clips is None else only_clips(gold, clips)
+def compare_runs(
+    runs: Sequence[Path], gold: Path, *, clips: Path | None = None, seed: int = 0, resamples: int = 10_000
+) -> Projected[Comparison, tuple[CallFigures, ...]]:
+    """The comparison of two or more runs. Raises InputError for one alone, or for runs of several ledgers."""
+    if len(runs) < 2:
+        raise InputError("compare needs two or more runs; name another one")
+    only = read_clip_set(clips)
+    with open_sources(runs) as logs:
+        versions = {run_facts(log).data_version for log in logs}
+        if len(versions) > 1:
+            raise InputError(
+                f"these runs asked from different ledgers ({', '.join(sorted(map(str, versions)))}), so their answers "
+                "are answers to different questions; bring them to one with `vlmrec rescore RUN --engine VERSION --save`"
+            )
+        labels, mapping = labels_for(logs[0], load_gold(gold), only)
+        return project(CompareRuns(labels, mapping=mapping, seed=seed, resamples=resamples), logs, clips=only)
+
+
+def labels_for(log: LogSource, gold: GoldSet, clips: frozenset[str] | None) -> tuple[GoldSet, GoldMapping]:
+    """The labels of these clips (all, for None) in the words of the ledger that the run asked from."""
+    chosen = gold if clips is None else only_clips(gold, clips)
+    ledger = log_ledger(log)
+    return (chosen, GoldMapping()) if ledger is None else gold_for_ledger(chosen, ledger)
+
+
+def log_ledger(log: LogSource) -> Ledger | None:
+    """The ledger that a run asked from, out of its own log; None where the log describes no engine."""
+    facts = run_facts(log)
+    if facts.meta is None or facts.questions is None:
+        return None
+    return decode_ledger(log.blob(facts.meta.sha256), log.blob(facts.questions.sha256))

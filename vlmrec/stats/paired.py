@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-ENUMERATED = 2**14
-"""Up to this many sign patterns are counted one by one; beyond, as many are drawn."""
+EXACT_UP_TO = 400_000
+"""The exact distribution is built up clip by clip while clips times possible sums stay below this."""
 
 
 class McNemar(Struct, frozen=True, kw_only=True):
@@ -48,12 +48,12 @@ def mcnemar_p(only_a: int, only_b: int) -> Fraction:
 def sign_flip(differences: Sequence[int], *, seed: int, draws: int = 10_000) -> SignFlip:
     """Two-sided permutation test of paired differences, one integer a clip.
 
-    Exact while few clips differ; otherwise over ``draws`` random patterns, the observed one counted among
+    Exact up to some hundred clips; otherwise over ``draws`` random patterns, the observed one counted among
     them, so that p is never 0 and the test keeps its level.
     """
     total = sum(differences)
     sizes = [abs(difference) for difference in differences if difference]
-    if 2 ** len(sizes) <= ENUMERATED:
+    if len(sizes) * sum(sizes) <= EXACT_UP_TO:
         return SignFlip(
             total=total, clips=len(differences), differing=len(sizes), p=_enumerated(sizes, abs(total)), exact=True
         )

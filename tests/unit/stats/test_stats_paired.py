@@ -41,10 +41,8 @@ def test_sign_flips_equal_scipys_permutation_test_on_darwins_maize() -> None:
     from scipy.stats import permutation_test
 
     darwin = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]  # Fisher 1935: eighths of an inch
-    result = sign_flip(darwin, seed=1, draws=200_000)
-    assert not result.exact
     # Fisher (The Design of Experiments, section 21) counts 863 of 32,768 patterns one way: p = 2 · 863 / 32768
-    assert result.p == pytest.approx(1726 / 32768, abs=0.002)
+    assert sign_flip(darwin, seed=1).p == 1726 / 32768
     exact = sign_flip(darwin[:12], seed=1)
     reference = permutation_test((darwin[:12],), sum, permutation_type="samples", n_resamples=math.inf)
     assert exact.exact
@@ -63,3 +61,16 @@ def test_a_sign_flip_is_the_same_either_way_round_and_for_every_repeat(differenc
     assert result == sign_flip(differences, seed=seed, draws=500)
     assert result.p == sign_flip([-d for d in differences], seed=seed, draws=500).p
     assert 0 < result.p <= 1
+
+
+def test_with_many_clips_patterns_are_drawn_and_come_close_to_the_exact_p() -> None:
+    differences = [3, -2, 1, 4] * 200
+    exact = sign_flip(differences[:80], seed=1)
+    drawn = sign_flip([d * 2000 for d in differences[:80]], seed=1, draws=50_000)
+    assert exact.exact
+    assert not drawn.exact
+    assert drawn.p <= exact.p + 0.001
+    even = [5000, -5000, 3000, -2000] * 30
+    assert sign_flip(even, seed=2, draws=20_000).p == pytest.approx(
+        sign_flip([d // 1000 for d in even], seed=2).p, abs=0.01
+    )
