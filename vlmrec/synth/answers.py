@@ -5,6 +5,7 @@ careful person would choose: what a precondition rules out is not applicable, wh
 picture is off screen, what is hidden is occluded, what nobody could tell is unknown.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from vlmrec.gold import GoldAnswer
@@ -59,6 +60,13 @@ def gold_answers(plot: Plot, look: Look, path: CameraPath, aspect: float, ledger
         elif shown[key].status is not Status.OBSERVED:
             shown[key] = _abstention(question, key.party, shown[key], scene.counterpart is None, sight)
     return tuple(_answer(key, shown[key]) for key in ledger.turns)
+
+
+def observed_values(answers: Iterable[GoldAnswer]) -> dict[tuple[str, Party], str]:
+    """What the answers observed, by question (without its prefix) and party."""
+    return {
+        (each.question_id.removeprefix(PREFIX), each.party): each.value for each in answers if each.value is not None
+    }
 
 
 def _of_the_look(plot: Plot, look: Look, sight: Sightings) -> Facts:

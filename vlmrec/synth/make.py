@@ -18,9 +18,9 @@ from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.errors import InputError
 from vlmrec.gold import GoldLabel, write_gold
 from vlmrec.ledger import Ledger
-from vlmrec.synth.answers import gold_answers
+from vlmrec.synth.answers import gold_answers, observed_values
 from vlmrec.synth.camera import CameraPath
-from vlmrec.synth.charts import leaf_of
+from vlmrec.synth.charts import ego_share, leaf_of
 from vlmrec.synth.draw import Draw, generator
 from vlmrec.synth.grounding import entity_table
 from vlmrec.synth.look import Look, draw_look
@@ -136,11 +136,12 @@ def gold_label(staged: Staged, ledger: Ledger) -> GoldLabel:
     path = CameraPath(scene, staged.look, generator(plan.stream, "camera"))
     aspect = plan.width / plan.height
     leaf = leaf_of(staged.plot.case)
+    answers = gold_answers(staged.plot, staged.look, path, aspect, ledger)
     return GoldLabel(
         clip_id=plan.clip_id,
-        answers=gold_answers(staged.plot, staged.look, path, aspect, ledger),
+        answers=answers,
         gold_leaf=leaf.chart,
-        self_fault=leaf.ego_share,
+        self_fault=ego_share(leaf, observed_values(answers)),
         stage0=entity_table(scene, staged.look, path, aspect),
         data_version=ledger.data_version,
     )
