@@ -22,7 +22,7 @@ class Inputs(NamedTuple):
 
 Make: TypeAlias = Callable[[Inputs], AnyProjection]
 
-MODULES: tuple[str, ...] = ("compare", "score", "show", "status")
+MODULES: tuple[str, ...] = ("compare", "confusion", "score", "show", "status")
 _registered: dict[str, Make] = {}
 
 

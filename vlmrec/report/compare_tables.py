@@ -4,6 +4,7 @@ from vlmrec.projections.compare import Comparison
 from vlmrec.projections.contrasts import ALPHA, NO_DIFFERENCE, Contrast
 from vlmrec.projections.core import Projected
 from vlmrec.projections.meter import CallFigures
+from vlmrec.report.names import run_names
 from vlmrec.report.score_tables import layer2_cells
 from vlmrec.report.table import Table, money, percent, points, probability, seconds
 from vlmrec.stats.intervals import Interval
@@ -11,7 +12,7 @@ from vlmrec.stats.intervals import Interval
 
 def compare_tables(projected: Projected[Comparison, tuple[CallFigures, ...]]) -> list[Table]:
     """All tables of a comparison, in reading order."""
-    names = run_names(projected)
+    names = run_names(projected.provenance)
     one = projected.result
     tables = [
         _settings(one, names),
@@ -23,15 +24,9 @@ def compare_tables(projected: Projected[Comparison, tuple[CallFigures, ...]]) ->
     return [table for table in tables if table.rows]
 
 
-def run_names(projected: Projected[Comparison, tuple[CallFigures, ...]]) -> list[str]:
-    """How runs are called in tables: their ids, made distinct by place where two are the same."""
-    ids = [log.run_id for log in projected.provenance]
-    return [name if ids.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(ids)]
-
-
 def warnings(projected: Projected[Comparison, tuple[CallFigures, ...]]) -> list[str]:
     """What must be said before any figure: pairs that differ in more than one thing."""
-    names = run_names(projected)
+    names = run_names(projected.provenance)
     return [f"{names[p.a]} and {names[p.b]}: {p.warning}" for p in projected.result.pairs if p.warning is not None]
 
 

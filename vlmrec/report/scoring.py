@@ -7,6 +7,7 @@ from vlmrec.errors import InputError
 from vlmrec.gold import GoldSet, load_gold
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.projections.compare import CompareRuns, Comparison
+from vlmrec.projections.confusion import Confusion, ConfusionOfQuestion
 from vlmrec.projections.core import LogSource, Projected, project, run_facts
 from vlmrec.projections.labels import GoldMapping, only_clips
 from vlmrec.projections.meter import CallFigures
@@ -19,7 +20,7 @@ def score_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[
     """The score of the run at ``run`` against the labels in ``gold``, over all clips or those named in ``clips``."""
     only = read_clip_set(clips)
     with open_sources([run]) as logs:
-        labels, mapping = labels_for(logs[0], load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(ScoreRun(labels, mapping=mapping), logs, clips=only)
 
 
@@ -31,20 +32,37 @@ def compare_runs(
         raise InputError("compare needs two or more runs; name another one")
     only = read_clip_set(clips)
     with open_sources(runs) as logs:
-        versions = {run_facts(log).data_version for log in logs}
-        if len(versions) > 1:
-            raise InputError(
-                f"these runs asked from different ledgers ({', '.join(sorted(map(str, versions)))}), so their answers "
-                "are answers to different questions; bring them to one with `vlmrec rescore RUN --engine VERSION --save`"
-            )
-        labels, mapping = labels_for(logs[0], load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(CompareRuns(labels, mapping=mapping, seed=seed, resamples=resamples), logs, clips=only)
 
 
-def labels_for(log: LogSource, gold: GoldSet, clips: frozenset[str] | None) -> tuple[GoldSet, GoldMapping]:
-    """The labels of these clips (all, for None) in the words of the ledger that the run asked from."""
+def confusion_of(
+    runs: Sequence[Path], gold: Path, question_id: str, *, clips: Path | None = None
+) -> Projected[Confusion, None]:
+    """The confusion matrices of one question. Raises InputError for one that the runs' ledger doesn't have."""
+    only = read_clip_set(clips)
+    with open_sources(runs) as logs:
+        ledger = log_ledger(logs[0])
+        if ledger is not None and question_id not in ledger:
+            known = ", ".join(sorted(question.id for question in ledger.questions))
+            raise InputError(f"the ledger {ledger.data_version} has no question {question_id!r}; it has: {known}")
+        labels, mapping = labels_for(logs, load_gold(gold), only)
+        return project(ConfusionOfQuestion(labels, question_id, mapping=mapping), logs, clips=only)
+
+
+def labels_for(logs: Sequence[LogSource], gold: GoldSet, clips: frozenset[str] | None) -> tuple[GoldSet, GoldMapping]:
+    """The labels of these clips (all, for None) in the words of the ledger that the runs asked from.
+
+    Raises InputError for runs of several ledgers.
+    """
+    versions = {run_facts(log).data_version for log in logs}
+    if len(versions) > 1:
+        raise InputError(
+            f"these runs asked from different ledgers ({', '.join(sorted(map(str, versions)))}), so their answers "
+            "are answers to different questions; bring them to one with `vlmrec rescore RUN --engine VERSION --save`"
+        )
     chosen = gold if clips is None else only_clips(gold, clips)
-    ledger = log_ledger(log)
+    ledger = log_ledger(logs[0])
     return (chosen, GoldMapping()) if ledger is None else gold_for_ledger(chosen, ledger)
 
 
