@@ -95,7 +95,7 @@ def add_clip(
 
 
 def maneuver(clip: ClipBuilder, value: str, explain: str, contradict: bool) -> None:
-    against = Violation(rule="maneuver_contradicts_collision", action="demote", message="앞의 답과 맞지 않습니다",
+    against = Violation(rule="domain", action="demote", message="앞의 답과 맞지 않습니다",
                         against=QuestionRef(question_id="q_collision", party=Party.NONE))  # fmt: skip
     clip.turn("q_maneuver", "other", value=value, explanation=explain, evidence=(0.4, 0.9), options=("straight", "lane_change", "stopped"),
               labels=("직진", "차로 변경", "정지"), cost="0.0011", violations=(against,) if contradict else ())  # fmt: skip

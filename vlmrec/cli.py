@@ -33,6 +33,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
     "Make a run": {
         "extract": Row("extract", "Ask a model the engine's questions about clips, and record everything in a run log."),
         "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
+        "models": Row("models", "List providers and models: where they are, whether a key was found, prices, and what is missing."),
     },
     "Look at one": {
         "status": Row("status", "Say how far a run has come: clips, turns, rate, time left, cost, and whether it has stalled."),
@@ -45,9 +46,13 @@ COMMANDS: dict[str, dict[str, Row]] = {
     },
     "Project": {
         "score": Row("score", "Score a run against labels: answers, clips, and what ruled the right chart out."),
+        "confusion": Row("confusion", "Show what runs take for what: confusion matrices of one question, with the clips behind each cell."),
+        "compare": Row("compare", "Compare runs over the clips they share, and say whether a difference is more than chance."),
+        "catalog": Row("catalog", "Bring together every run of a store in catalog.db, for questions across runs; disposable."),
     },
     "Parts": {
         "media": Row("media", "Probe clips, take frames and sub-clips out of them, and put them where a server can fetch them."),
+        "engine": Row("engine", "The rule engine: serve it, ask it, explain it, compare its versions, check a server."),
         "observer": Row("observer", "The embedded baseline model: classical computer vision behind the API of a language model."),
         "schema": Row("schema", "Print the JSON Schema of an event or data contract, or write them all."),
     },

@@ -13,6 +13,14 @@ from vlmrec.viewer.runs import RunData
 from vlmrec.viewer.site import Site
 
 SEED = 20240229
+NAMES: dict[Language, dict[str, str]] = {
+    "en": {"none": "none left", "correct_out_of_scope": "out of scope, rightly", "out_of_scope": "out of scope"},
+    "ko": {
+        "match": "일치", "misjudged": "오판", "reserved": "보류", "none": "후보 없음", "scope_error": "범위 오류",
+        "correct_out_of_scope": "범위 밖(옳음)", "no_outcome": "결과 없음", "confirmed": "확정", "leading": "우세",
+        "open": "미결", "out_of_scope": "범위 밖", "failed": "실패", "asking": "진행 중",
+    },
+}  # fmt: skip
 _OUTCOMES = ("confirmed", "leading", "open", "none", "out_of_scope", "failed", "asking")
 
 TITLES: dict[Language, dict[str, str]] = {
@@ -45,7 +53,7 @@ def overview(of: Site, index: Mapping[str, Any]) -> str:
     if any(judged):
         counts = [(name, Counter(row["verdict"] for row in found)) for name, found in zip(names, judged, strict=True)]
         used = [kind for kind in Ending if any(count[kind] for _, count in counts)]
-        figures.append(plots.figure(say["outcomes_gold"], _count(say, judged), plots.stacked_bars(counts, used)))
+        figures.append(plots.figure(say["outcomes_gold"], _count(say, judged), _bars(of.language, counts, used)))
         points = [
             _matching(name, found, _cost(run)) for name, found, run in zip(names, judged, of.runs, strict=True) if found
         ]
@@ -65,11 +73,17 @@ def overview(of: Site, index: Mapping[str, Any]) -> str:
             for name, found in zip(names, rows, strict=True)
         ]
         used_outcomes = [kind for kind in _OUTCOMES if any(count[kind] for _, count in counts)]
-        figures.append(plots.figure(say["outcomes"], _count(say, rows), plots.stacked_bars(counts, used_outcomes)))
+        figures.append(plots.figure(say["outcomes"], _count(say, rows), _bars(of.language, counts, used_outcomes)))
     series = [(run.run_id, _narrowing(run)) for run in of.runs]
     if any(values for _, values in series):
         figures.append(plots.figure(say["narrowing"], "", plots.lines(series, x_name=say["round"], y_name=say["left"])))
     return "".join(figures)
+
+
+def _bars(language: Language, counts: Sequence[tuple[str, Counter[str]]], kinds: Sequence[str]) -> str:
+    names = NAMES[language]
+    named = [(run, {names.get(kind, kind): count for kind, count in found.items()}) for run, found in counts]
+    return plots.stacked_bars(named, [names.get(kind, kind) for kind in kinds])
 
 
 def _count(say: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> str:

@@ -5,6 +5,7 @@ whose size fits, and remembered by path, size and time of change.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -75,6 +76,30 @@ class VideoFinder:
         return sorted(
             path for path in self._folder.rglob("*") if path.suffix.lower() in VIDEO_SUFFIXES and path.is_file()
         )
+
+
+class Part(NamedTuple):
+    """A part of a file; ``total`` is the file's length where a range was asked for."""
+
+    body: bytes
+    first: int
+    total: int | None
+
+
+PART_BYTES = 4 * 1024 * 1024
+
+
+def read_range(path: Path, wanted: str | None) -> Part:
+    """The bytes that an HTTP Range header asks for, at most PART_BYTES of them; all of the file without one."""
+    total = path.stat().st_size
+    found = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted or "")
+    if found is None or found[1] == found[2] == "":
+        return Part(path.read_bytes(), 0, None)
+    first = int(found[1]) if found[1] else max(0, total - int(found[2]))
+    last = int(found[2]) if found[1] and found[2] else total - 1
+    with path.open("rb") as file:
+        file.seek(min(first, total))
+        return Part(file.read(max(0, min(last - first + 1, PART_BYTES))), first, total)
 
 
 def plays(path: Path, codec: str | None) -> bool:

@@ -1,7 +1,7 @@
 """``vlmrec view``: the page of some runs, written once or served and kept up to date."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -69,6 +69,21 @@ def write_view(
     output.write_bytes(body)
     missing = tuple(clip for clip in of.clips if videos.get(clip) is None)
     return Written(output, len(body), len(of.clips), missing, tuple(problems))
+
+
+def one_run_page(
+    run: Path, *, clips_dir: Path | None, video_url: Callable[[str], str], language: Language = "ko"
+) -> bytes:
+    """The page of one run, its videos linked as ``video_url`` says."""
+    data = [RunView(run).refresh()]
+    of = sites.site(data, ledger=ledger_of(data), language=language)
+    found = VideoFinder(clips_dir).find(wanted_videos(data))
+    videos = {clip: {"src": video_url(one.sha256), "type": one.media_type} for clip, one in found.items()}
+    index = sites.index(of, title=title_of(data), videos=videos)
+    index["running"] = False
+    index["plots"] = overview(of, index)
+    clips = (sites.clip_document(of, clip) for clip in of.clips)
+    return static_page(index, clips, (sites.messages(of, clip) for clip in of.clips), language=language)
 
 
 def wanted_videos(runs: Sequence[RunData]) -> dict[str, Wanted]:

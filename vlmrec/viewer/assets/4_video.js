@@ -5,6 +5,7 @@ const BOX_REACH = 0.75; // a box is shown this many seconds around its time
 
 let player = null;
 let duration = 0;
+let aspect = 1;
 
 function videoPanel(clip, doc) {
   player = null;
@@ -15,7 +16,11 @@ function videoPanel(clip, doc) {
     player = h("video", { controls: true, preload: "metadata", playsinline: true, src: videoSource(clip.video), "aria-label": clip.id });
     player.muted = true;
     const overlay = h("svg", { class: "boxes", viewBox: "0 0 1000 1000", preserveAspectRatio: "none", "aria-hidden": "true" });
-    player.addEventListener("loadedmetadata", () => { if (isFinite(player.duration)) { duration = player.duration; drawSpans(); } });
+    player.addEventListener("loadedmetadata", () => {
+      if (player.videoHeight) aspect = player.videoWidth / player.videoHeight;
+      overlay.setAttribute("viewBox", `0 0 ${1000 * aspect} 1000`); // as wide as it is high in units, so that names aren't stretched
+      if (isFinite(player.duration)) { duration = player.duration; drawSpans(); }
+    });
     player.addEventListener("timeupdate", () => tick(doc, overlay));
     player.addEventListener("seeked", () => tick(doc, overlay));
     player.addEventListener("error", () => panel.querySelector(".trouble").textContent = words.video_missing);
@@ -37,6 +42,8 @@ function tick(doc, overlay) {
   const at = player.currentTime;
   const head = document.getElementById("playhead");
   if (head && duration) head.style.left = `${Math.min(100, (100 * at) / duration)}%`;
+  const scrub = document.querySelector(".scrub");
+  if (scrub && document.activeElement !== scrub) scrub.value = at;
   overlay.replaceChildren();
   doc.tables.forEach((table, run) => {
     if (!table || !table.table) return;
@@ -60,7 +67,7 @@ function nearest(boxes, at) {
 }
 
 function boxMarks([x1, y1, x2, y2], colour, dash, label) {
-  const place = { x: Math.min(x1, x2), y: Math.min(y1, y2), width: Math.abs(x2 - x1), height: Math.abs(y2 - y1) };
+  const place = { x: aspect * Math.min(x1, x2), y: Math.min(y1, y2), width: aspect * Math.abs(x2 - x1), height: Math.abs(y2 - y1) };
   return [
     h("rect", { ...place, fill: "none", stroke: "#fff", "stroke-width": 4, "vector-effect": "non-scaling-stroke" }),
     h("rect", { ...place, fill: "none", stroke: colour, "stroke-width": 2.5, "stroke-dasharray": dash, "vector-effect": "non-scaling-stroke" }),

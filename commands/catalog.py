@@ -1,0 +1,31 @@
+"""``vlmrec catalog``: every run of a store in one database."""
+
+from pathlib import Path
+
+import click
+
+from vlmrec.commands._options import json_option, optional_gold_option, store_option
+
+
+@click.command()
+@store_option
+@optional_gold_option
+@json_option
+def command(store: Path, gold: Path | None, as_json: bool) -> None:
+    """Bring together every run of a store in catalog.db, for questions across runs; disposable.
+
+    \b
+        vlmrec catalog --gold clips/gold && datasette store/
+    """
+    from vlmrec.commands._output import note, print_json, warn
+    from vlmrec.gold import load_gold
+    from vlmrec.viewer.catalog import update_catalog
+
+    done = update_catalog(store, gold=load_gold(gold) if gold is not None else None)
+    for problem in done.problems:
+        warn(problem)
+    if as_json:
+        print_json({"path": str(done.path), "runs": done.runs, "read": done.read, "removed": done.removed})
+        return
+    note(f"{done.runs} runs; {len(done.read)} read anew, {len(done.removed)} gone")
+    click.echo(str(done.path))
