@@ -14,7 +14,7 @@ from av.video.reformatter import ColorRange, Colorspace
 from msgspec import convert
 
 from vlmrec.media._decode import Fault, opened, video_packets, what_happened
-from vlmrec.media._render import SCALING, Wanted, burn, upright_image, wanted_frames
+from vlmrec.media._render import SCALED, Wanted, burn, upright_image, wanted_frames
 from vlmrec.media._scan import file_digest
 from vlmrec.media._wire import Emit
 
@@ -46,7 +46,7 @@ def transcode(
                 raise Fault(f"changes its picture size at frame {want.index}, and can't be encoded as one video")
             picture = _video_frame(image).reformat(
                 format="yuv420p",
-                interpolation=SCALING,
+                interpolation=SCALED,
                 dst_colorspace=Colorspace.SMPTE170M,
                 dst_color_range=ColorRange.MPEG,
             )

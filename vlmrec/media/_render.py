@@ -17,7 +17,11 @@ from vlmrec.media._scan import file_digest, quarter_turns
 from vlmrec.media._wire import Emit
 from vlmrec.media.plan import fitted_size
 
-SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+EXACT = Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+SCALED = Interpolation.BICUBIC | EXACT
+UNSCALED = Interpolation.POINT | EXACT
+"""Colour samples are repeated, not blended: JPEG and H.264 store one for four pixels again, and so get them back."""
+
 UPRIGHT = (None, Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_270)
 
 
@@ -83,10 +87,11 @@ def upright_image(frame: Any, max_pixels: int | None, *, multiple: int) -> Image
     sides = (frame.width, frame.height) if turns % 2 == 0 else (frame.height, frame.width)
     size = fitted_size(*sides, max_pixels, multiple=multiple)
     width, height = size if turns % 2 == 0 else size[::-1]
-    rgb = frame.reformat(width=width, height=height, format="rgb24", interpolation=SCALING)
+    scaling = UNSCALED if (width, height) == (frame.width, frame.height) else SCALED
+    rgb = frame.reformat(width=width, height=height, format="rgb0", interpolation=scaling)
     # `frame.to_image` does the same, but copies line by line and takes four times as long
     plane: Any = rgb.planes[0]
-    image = Image.frombuffer("RGB", (width, height), plane, "raw", "RGB", plane.line_size, 1)
+    image = Image.frombuffer("RGB", (width, height), plane, "raw", "RGBX", plane.line_size, 1)
     turn = UPRIGHT[turns]
     return image if turn is None else image.transpose(turn)
 
