@@ -1,6 +1,7 @@
 """``vlmrec events``: the events of a log, as they are stored."""
 
 import contextlib
+import sys
 from pathlib import Path
 
 import click
@@ -35,8 +36,7 @@ def command(run: Path, types: tuple[str, ...], clip: str | None, after: int, fol
     from vlmrec.log.writer import seal_if_idle
 
     wanted = checked_types(types)
-    line = LINES[form]
-    out = click.get_binary_stream("stdout")
+    line, out = LINES[form], sys.stdout.buffer
     with open_run(run) as log:
         info = log.info
         if not follow:

@@ -226,7 +226,7 @@ def batch(numbers: list[int]) -> tuple[list[Event], list[Blob]]:
 
 
 TestLogMachine = LogMachine.TestCase
-TestLogMachine.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestLogMachine.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)
 
 
 @pytest.mark.deep

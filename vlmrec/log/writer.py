@@ -27,7 +27,7 @@ from vlmrec.errors import LogBusy, LogError
 from vlmrec.events import Event
 from vlmrec.log import lock
 from vlmrec.log.commit import Commit
-from vlmrec.log.database import connect_writer, read_info, schema_faults, shipped_ddl
+from vlmrec.log.database import connect_reader, connect_writer, read_info, schema_faults, shipped_ddl
 from vlmrec.log.encode import encode_batch
 from vlmrec.log.format import APPLICATION_ID, FORMAT, LOG_COLUMNS, REQUIRES, Appended, LogInfo, LogKind, Parent
 from vlmrec.log.waiting import Pending, deliver
@@ -203,19 +203,30 @@ class LogWriter:
 def seal_if_idle(path: Path) -> bool:
     """Seal a log that nobody writes, if it isn't sealed. True when it is sealed now; never waits for anybody."""
     try:
+        if not _is_unsealed(path):
+            return True
         held = lock.acquire(path, wait_s=0)
-    except LogBusy:
-        return False
+    except (LogError, sqlite3.Error):
+        return False  # no log, being written, or where it can't be sealed: whoever reads it next will be told
     try:
         connection = connect_writer(path, wait_s=0)
         try:
             return sealed(connection, 0)
         finally:
             connection.close()
-    except sqlite3.OperationalError:
-        return False  # in a folder or file that can't be written, or with readers just now
+    except sqlite3.Error:
+        return False
     finally:
         held.release()
+
+
+def _is_unsealed(path: Path) -> bool:
+    connection = connect_reader(path)
+    try:
+        read_info(connection, path)  # nothing is done to a file that is no log
+        return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal")
+    finally:
+        connection.close()
 
 
 def sealed(connection: sqlite3.Connection, wait_s: float) -> bool:
