@@ -16,8 +16,10 @@ import click
 import msgspec
 
 from vlmrec.events import EVENT_TYPES, Family, Payload, Stage, event_id
+from vlmrec.log.views import VIEWS
 from vlmrec.protocol import EngineStatus
 from vlmrec.terms import Party, Status
+from vlmrec.viewer.queries import CATALOG_QUERIES, RUN_QUERIES
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -52,6 +54,7 @@ def generate() -> Iterator[tuple[str, str]]:
         for name, (module, _) in rows.items():
             yield f"docs/commands/{name}.md", _command_page(name, module)
     yield "docs/events.md", _events_page()
+    yield "docs/sql.md", _sql_page()
     yield "docs/glossary.md", _glossary_page()
 
 
@@ -213,6 +216,28 @@ def _type_of(shape: dict[str, Any]) -> str:
         inner = shape.get("additionalProperties")
         return f"object of {_type_of(inner)}" if isinstance(inner, dict) and inner else "object"
     return str(shape.get("type", "any"))
+
+
+# ---- SQL --------------------------------------------------------------------------------------
+
+
+def _sql_page() -> str:
+    parts = [
+        MADE,
+        "# SQL views and queries\n\n",
+        "A run log is one SQLite file; any client can read it at any time. These views are part of the file. Cost is a\n",
+        "decimal string in USD and null where nobody stated it: `CAST(cost AS REAL)` to add it up.\n",
+    ]
+    for name, view in VIEWS.items():
+        parts.append(f"\n## {name}\n\n{view.row}\n\n| column | what it holds |\n| --- | --- |\n")
+        parts.extend(f"| `{column}` | {_in_cell(text)} |\n" for column, text in view.columns.items())
+    parts.append("\n# Canned queries\n\nDatasette offers these on every run log; `:name` is a parameter.\n")
+    for query in RUN_QUERIES.values():
+        parts.append(f"\n## {query.title}\n\n{query.description}\n\n```sql\n{query.sql}\n```\n")
+    parts.append("\n# Queries over the catalog\n\nOn `catalog.db`, which `vlmrec catalog` makes.\n")
+    for query in CATALOG_QUERIES.values():
+        parts.append(f"\n## {query.title}\n\n{query.description}\n\n```sql\n{query.sql}\n```\n")
+    return "".join(parts)
 
 
 # ---- glossary ---------------------------------------------------------------------------------

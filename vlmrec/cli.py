@@ -14,9 +14,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from vlmrec import __version__
-from vlmrec.errors import VlmrecError
+from vlmrec.errors import INTERRUPTED, VlmrecError
 
-INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 
 

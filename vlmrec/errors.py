@@ -17,6 +17,9 @@ Wrong calls from our own code stay TypeError and ValueError, and keep their trac
 
 from typing import ClassVar
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
 
 class VlmrecError(Exception):
     """Base of all errors whose text is meant for the person at the terminal."""

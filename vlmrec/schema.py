@@ -28,8 +28,12 @@ class Contract(NamedTuple):
 
 CONTRACTS: dict[str, Contract] = {
     "engine.version": Contract("vlmrec.protocol", "Version", 1),
+    "engine.meta": Contract("vlmrec.ledger", "Meta", 1),
+    "engine.questions": Contract("vlmrec.ledger", "Questions", 1),
     "engine.evaluate.request": Contract("vlmrec.protocol", "EvaluateRequest", 1),
     "engine.evaluate.reply": Contract("vlmrec.protocol", "Evaluation", 1),
+    "entity.table": Contract("vlmrec.stages.table", "EntityTable", 1),
+    "gold.label": Contract("vlmrec.gold", "GoldLabel", 1),
 }
 
 
