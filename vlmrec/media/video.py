@@ -46,7 +46,7 @@ def plan_video(
     if method == "transcode":
         size = fitted_size(probe.width, probe.height, max_pixels, multiple=2)
         picks = picks_at(probe, frames_within(probe.clip_times, window))
-        last_ticks = _last_ticks(probe, picks[-1], window)
+        last_ticks = _last_ticks(probe, picks[-1])
     return VideoPlan(
         source_sha256=probe.sha256,
         reader=reader(),
@@ -151,13 +151,13 @@ def _arguments(plan: VideoPlan) -> dict[str, object]:
     }
 
 
-def _last_ticks(probe: Probe, last: Pick, window: Window | None) -> int:
-    """From the last frame shown to whatever comes first: the next frame, the end of the window, the clip's end."""
+def _last_ticks(probe: Probe, last: Pick) -> int:
+    """To the next frame of the clip, or its end. Not to the end of the window: servers work out frame times
+    from the number of frames and the length of the file, and a frame cut short would shift them all.
+    """
     time = probe.clip_times[last.index]
-    ends = [probe.exact_duration, *(later for later in probe.clip_times if later > time)]
-    if window is not None and window.end > time:
-        ends.append(window.end)
-    return max(1, round((min(ends) - time) / Fraction(probe.time_base)))
+    end = min((later for later in probe.clip_times if later > time), default=probe.exact_duration)
+    return max(1, round((end - time) / Fraction(probe.time_base)))
 
 
 def _read(path: Path) -> bytes:

@@ -71,10 +71,22 @@ def test_a_window_is_cut_to_its_frames_at_their_own_times(tmp_path: Path) -> Non
     made = prepare(clip, probe(clip), MediaSpec(window=("0.3", "1.25")))
     found = probed_again(tmp_path, body_of(made.parts[0])[1])
     assert found.clip_times == tuple(Fraction(n, 10) for n in (0, 2, 6, 7, 8, 9))
-    assert found.duration_s == 0.95  # the last frame is shown to the end of the window
+    assert found.duration_s == 1.0  # the last frame is shown until the next one of the clip
     assert (found.width, found.height, found.rotation) == (120, 160, 0)
     assert isinstance(made.plan, VideoPlan)
     assert [pick.time_s for pick in made.plan.picks or ()] == [0.3, 0.5, 0.9, 1.0, 1.1, 1.2]
+
+
+def test_a_sub_clip_keeps_the_rate_by_which_servers_time_its_frames(tmp_path: Path) -> None:
+    import cv2
+
+    clip = write_clip(tmp_path / "a.mp4", pts=tuple(range(100)), time_base=Fraction(1, 25))
+    made = prepare(clip, probe(clip), MediaSpec(window=("0.51", "1.73"), burn_clock=True))
+    (tmp_path / "part.mp4").write_bytes(body_of(made.parts[0])[1])
+    reader = cv2.VideoCapture(str(tmp_path / "part.mp4"))
+    assert reader.get(cv2.CAP_PROP_FPS) == 25
+    assert reader.get(cv2.CAP_PROP_FRAME_COUNT) == 31
+    assert sum(1 for _ in iter(lambda: reader.read()[0], False)) == 31
 
 
 def test_making_a_sub_clip_twice_gives_the_same_bytes(tmp_path: Path) -> None:
