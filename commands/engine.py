@@ -1,12 +1,15 @@
 """``vlmrec engine``: the rule engine, its questions, and checks of any server that claims the protocol."""
 
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
 from vlmrec.commands._options import json_option
 from vlmrec.commands._output import print_json, print_table
+
+if TYPE_CHECKING:
+    from vlmrec.protocol import EvaluateRequest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -15,6 +18,12 @@ def _version(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     from vlmrec.engine.reference import versions
 
     return versions()[-1] if value is None else value
+
+
+def _request(file: BinaryIO) -> "EvaluateRequest":
+    from vlmrec.engine.requests import read_request
+
+    return read_request(file.read(), getattr(file, "name", "standard input"))
 
 
 def engine_option(function: Function) -> Function:
@@ -88,11 +97,10 @@ def evaluate(answers: BinaryIO, version: str) -> None:
         echo '{"answers": []}' | vlmrec engine evaluate -
     """
     from vlmrec.engine.reference import load_reference
-    from vlmrec.engine.requests import read_request
     from vlmrec.engine.server import evaluation_bytes
 
     reference = load_reference(version)
-    click.echo(evaluation_bytes(reference, read_request(answers.read(), answers.name)))
+    click.echo(evaluation_bytes(reference, _request(answers)))
 
 
 @command.command()
@@ -107,9 +115,8 @@ def explain(answers: BinaryIO, version: str, language: str) -> None:
     """
     from vlmrec.engine.explain import explain as account
     from vlmrec.engine.reference import load_reference
-    from vlmrec.engine.requests import read_request
 
-    request = read_request(answers.read(), answers.name)
+    request = _request(answers)
     click.echo(account(load_reference(version), request, "ko" if language == "ko" else "en"), nl=False)
 
 

@@ -7,7 +7,7 @@ else needs a new answer: nothing is ever guessed from a likeness of names or val
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import yaml
@@ -93,30 +93,43 @@ class MappedAnswers(Struct, frozen=True, kw_only=True):
 def map_answers(
     source: Ledger, target: Ledger, migration: Migration | None, answers: Iterable[Answer]
 ) -> MappedAnswers:
-    """Stored ``answers`` of ``source`` as answers of ``target``. Raises InputError for a migration between others."""
-    if migration is not None and (migration.source, migration.target) != (source.data_version, target.data_version):
-        raise InputError(
-            f"the migration is from {migration.source} to {migration.target}, "
-            f"not from {source.data_version} to {target.data_version}"
+    """Stored ``answers`` of ``source`` as answers of ``target``. Raises InputError for a migration between others.
+
+    For many answer sets make one ``Mapper`` and keep it: most of the work is comparing the ledgers.
+    """
+    return Mapper(source, target, migration).map(answers)
+
+
+class Mapper:
+    """What becomes of each turn between two ledgers, worked out once."""
+
+    def __init__(self, source: Ledger, target: Ledger, migration: Migration | None) -> None:
+        ends = (source.data_version, target.data_version)
+        if migration is not None and (migration.source, migration.target) != ends:
+            raise InputError(
+                f"the migration is from {migration.source} to {migration.target}, not from {ends[0]} to {ends[1]}"
+            )
+        self._source = source
+        self._steps = tuple(_step(source, target, migration, key) for key in target.turns)
+
+    def map(self, answers: Iterable[Answer]) -> MappedAnswers:
+        """Everything that becomes of one set of stored answers."""
+        stored = by_turn(answers)
+        mapped: list[MappedAnswer] = []
+        missing: list[NeedsAnswer] = []
+        used: set[TurnKey] = set()
+        for step in self._steps:
+            answer = stored.get(step.key)
+            made = _made(step, answer, stored)
+            if made is not None:
+                mapped.append(made)
+                used.update(ref.key for ref in made.sources)
+            elif step.missing is not None and (step.always_missing or answer is not None):
+                missing.append(step.missing)
+        unused = sorted((key for key in stored if key not in used), key=self._source.order)
+        return MappedAnswers(
+            answers=tuple(mapped), needs_new_answer=tuple(missing), unused=tuple(_ref(key) for key in unused)
         )
-    stored = by_turn(answers)
-    mapped: list[MappedAnswer] = []
-    missing: list[NeedsAnswer] = []
-    for key in target.turns:
-        made = _unchanged(source, target, key, stored)
-        if made is None and migration is not None and not _same_identity(source, target, key):
-            made = _carried(migration, target, key, stored) or _ruled(migration, source, target, key, stored)
-        if made is not None:
-            mapped.append(made)
-            continue
-        reason = _reason(source, target, migration, key, stored)
-        if reason is not None:
-            missing.append(NeedsAnswer(question_id=key.question_id, party=key.party, reason=reason))
-    used = {ref.key for each in mapped for ref in each.sources}
-    unused = sorted((key for key in stored if key not in used), key=source.order)
-    return MappedAnswers(
-        answers=tuple(mapped), needs_new_answer=tuple(missing), unused=tuple(_ref(key) for key in unused)
-    )
 
 
 def load_migration(source: str, target: str) -> Migration | None:
@@ -169,76 +182,68 @@ def check_migration(migration: Migration, source: Ledger, target: Ledger) -> Non
             source.question(rule.abstention_of)
 
 
-def _unchanged(source: Ledger, target: Ledger, key: TurnKey, stored: Mapping[TurnKey, Answer]) -> MappedAnswer | None:
-    answer = stored.get(key)
-    if answer is None or not _same_identity(source, target, key):
-        return None
-    before = shown_hash(source, source.question(key.question_id), key.party)
-    after = shown_hash(target, target.question(key.question_id), key.party)
-    if before == after:
-        return MappedAnswer(answer=answer, kind="kept", rule=None, sources=(_ref(key),))
-    return MappedAnswer(answer=answer, kind="approximate", rule=SHOWN_CHANGED, sources=(_ref(key),))
+class _Step(NamedTuple):
+    """How one turn of the target is answered. ``unchanged``: the question is the same, with this kind and rule."""
+
+    key: TurnKey
+    ref: QuestionRef
+    unchanged: tuple[Kind, str | None] | None
+    carried: str | None
+    rules: tuple[tuple[Rule, tuple[TurnKey, ...]], ...]
+    missing: NeedsAnswer | None
+    always_missing: bool
 
 
-def _same_identity(source: Ledger, target: Ledger, key: TurnKey) -> bool:
-    if key.question_id not in source:
-        return False
-    return identity_hash(source.question(key.question_id)) == identity_hash(target.question(key.question_id))
+def _step(source: Ledger, target: Ledger, migration: Migration | None, key: TurnKey) -> _Step:
+    ref = _ref(key)
+    after = target.question(key.question_id)
+    before = source.question(key.question_id) if key.question_id in source else None
+    if before is not None and identity_hash(before) == identity_hash(after):
+        same = shown_hash(source, before, key.party) == shown_hash(target, after, key.party)
+        return _Step(key, ref, ("kept", None) if same else ("approximate", SHOWN_CHANGED), None, (), None, False)
+    carries = () if migration is None else migration.carry
+    carried = next((carry.rule for carry in carries if key.question_id in carry.questions), None)
+    declared = () if migration is None else migration.rules
+    rules = tuple((rule, _read(source, rule, key.party)) for rule in declared if rule.question == key.question_id)
+    reason: Reason = "new_question" if before is None else "no_rule_holds" if rules else "identity_changed"
+    missing = NeedsAnswer(question_id=key.question_id, party=key.party, reason=reason)
+    return _Step(key, ref, None, carried, rules, missing, before is None)
 
 
-def _carried(
-    migration: Migration, target: Ledger, key: TurnKey, stored: Mapping[TurnKey, Answer]
-) -> MappedAnswer | None:
-    answer = stored.get(key)
-    for carry in migration.carry:
-        if answer is not None and key.question_id in carry.questions:
-            return MappedAnswer(answer=answer, kind="approximate", rule=carry.rule, sources=(_ref(key),))
-    return None
+def _read(source: Ledger, rule: Rule, party: Party) -> tuple[TurnKey, ...]:
+    """The stored turns that a rule reads: of the same party, or of none where the question is put so."""
+    names = tuple(rule.when) if rule.abstention_of is None else (rule.abstention_of,)
+    return tuple(TurnKey(name, party if party in source.question(name).parties else Party.NONE) for name in names)
 
 
-def _ruled(
-    migration: Migration, source: Ledger, target: Ledger, key: TurnKey, stored: Mapping[TurnKey, Answer]
-) -> MappedAnswer | None:
-    for rule in migration.rules:
-        if rule.question != key.question_id:
-            continue
-        names = tuple(rule.when) if rule.abstention_of is None else (rule.abstention_of,)
-        read = [TurnKey(name, _party(source, name, key.party)) for name in names]
-        answers = [stored[each] for each in read if each in stored]
-        if len(answers) < len(read):
-            continue
-        made = _apply(rule, key, {answer.question_id: answer for answer in answers})
+def _made(step: _Step, answer: Answer | None, stored: Mapping[TurnKey, Answer]) -> MappedAnswer | None:
+    if answer is not None and step.unchanged is not None:
+        kind, rule = step.unchanged
+        return MappedAnswer(answer=answer, kind=kind, rule=rule, sources=(step.ref,))
+    if answer is not None and step.carried is not None:
+        return MappedAnswer(answer=answer, kind="approximate", rule=step.carried, sources=(step.ref,))
+    for declared, read in step.rules:
+        made = _apply(declared, step.key, read, stored)
         if made is not None:
-            sources = tuple(_ref(each) for each in read)
-            return MappedAnswer(answer=made, kind="approximate", rule=rule.rule, sources=sources)
+            sources = tuple(_ref(key) for key in read)
+            return MappedAnswer(answer=made, kind="approximate", rule=declared.rule, sources=sources)
     return None
 
 
-def _apply(rule: Rule, key: TurnKey, read: Mapping[str, Answer]) -> Answer | None:
+def _apply(rule: Rule, key: TurnKey, read: tuple[TurnKey, ...], stored: Mapping[TurnKey, Answer]) -> Answer | None:
+    answers = [stored.get(each) for each in read]
     if rule.abstention_of is not None:
-        status = read[rule.abstention_of].status
-        if status is Status.OBSERVED:
+        answer = answers[0]
+        if answer is None or answer.status is Status.OBSERVED:
             return None
-        return Answer(question_id=key.question_id, party=key.party, status=status)
-    if any(read[name].value not in values for name, values in rule.when.items()):
-        return None
-    value = rule.value if rule.copy is None else read[rule.copy].value
+        return Answer(question_id=key.question_id, party=key.party, status=answer.status)
+    value = rule.value
+    for answer, (name, values) in zip(answers, rule.when.items(), strict=True):
+        if answer is None or answer.value not in values:
+            return None
+        if name == rule.copy:
+            value = answer.value
     return Answer(question_id=key.question_id, party=key.party, status=Status.OBSERVED, value=value)
-
-
-def _party(source: Ledger, question_id: str, party: Party) -> Party:
-    return party if party in source.question(question_id).parties else Party.NONE
-
-
-def _reason(
-    source: Ledger, target: Ledger, migration: Migration | None, key: TurnKey, stored: Mapping[TurnKey, Answer]
-) -> Reason | None:
-    if key.question_id not in source:
-        return "new_question"
-    if key not in stored or _same_identity(source, target, key):
-        return None
-    ruled = migration is not None and any(rule.question == key.question_id for rule in migration.rules)
-    return "no_rule_holds" if ruled else "identity_changed"
 
 
 def _ref(key: TurnKey) -> QuestionRef:
