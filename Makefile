@@ -16,7 +16,8 @@ help:
 	@echo "make bench       measured ratios against bare loops"
 	@echo "make lock        resolve the locked requirements anew"
 	@echo "make schemas     regenerate schemas/"
-	@echo "make docs        regenerate docs/"
+	@echo "make docs        regenerate the reference pages in docs/"
+	@echo "make screenshots take the pictures in docs/ anew, from the demo's data (needs Chromium)"
 
 env: $(STAMP)
 
@@ -26,6 +27,9 @@ $(STAMP): requirements-dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
+
+demo: env
+	bash docs/demo.sh $(BIN)/vlmrec demo
 
 test: lint types contracts schemas-check docs-check pytest wheel
 	@echo "make test: all green"
@@ -74,6 +78,9 @@ schemas: env
 
 docs: env
 	$(BIN)/python docs/generate.py
+
+screenshots: env
+	$(BIN)/python docs/screenshots.py
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
