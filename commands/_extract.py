@@ -1,18 +1,22 @@
 """What ``vlmrec extract`` makes of its options, shows on the way, and says at the end."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
-from vlmrec.cli import INTERRUPTED
 from vlmrec.commands._output import note, print_json
-from vlmrec.errors import InputError
+from vlmrec.config import Config, load_config
+from vlmrec.errors import INTERRUPTED, InputError
+from vlmrec.models.budget import Limits, Price
 from vlmrec.stages.condition import Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
@@ -32,8 +36,19 @@ def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:
         run_id=run_id,
         workers=settings["workers"],
         in_flight=settings["in_flight"],
-        base_url=settings["base_url"],
+        base_urls=settings["base_urls"],
+        limits=Limits(
+            max_cost=_money(settings["max_cost"], "--max-cost"),
+            max_calls=settings["max_calls"],
+            max_minutes=settings["max_minutes"],
+        ),
+        price=_price(settings["assume_price"]),
     )
+
+
+def settings_file(settings: Mapping[str, Any]) -> Config:
+    """Providers, models and keys."""
+    return load_config(settings["config"], environ=os.environ)
 
 
 def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
@@ -54,7 +69,9 @@ def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
     )
 
 
-def operate(options: Options, new: NewRun | None, paths: tuple[Path, ...], *, retry_failed: bool) -> RunResult:
+def operate(
+    options: Options, new: NewRun | None, paths: tuple[Path, ...], config: Config, *, retry_failed: bool
+) -> RunResult:
     """Run to the end or to a stop, with progress on a terminal."""
     if retry_failed and new is not None:
         raise InputError("--retry-failed goes with --resume")
@@ -63,8 +80,8 @@ def operate(options: Options, new: NewRun | None, paths: tuple[Path, ...], *, re
         stop = Stop()
         with interruptible(stop), _progress() as progress:
             if new is not None:
-                return await begin(options, new, stop=stop, progress=progress)
-            return await go_on(options, paths, retry_failed=retry_failed, stop=stop, progress=progress)
+                return await begin(options, new, config, stop=stop, progress=progress)
+            return await go_on(options, paths, config, retry_failed=retry_failed, stop=stop, progress=progress)
 
     return asyncio.run(run())
 
@@ -119,6 +136,28 @@ def _parameters(condition: Condition, settings: Mapping[str, Any]) -> Parameters
         seed=settings["seed"],
         fps=settings["fps"],
     )
+
+
+def _money(text: str | None, option: str) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise InputError(f"{option} {text!r} is not an amount; write it as 2.50") from None
+    if not amount.is_finite() or amount < 0:
+        raise InputError(f"{option} {text} must be zero or more")
+    return amount
+
+
+def _price(text: str | None) -> Price | None:
+    if text is None:
+        return None
+    prompt, comma, completion = text.partition(",")
+    if not comma:
+        raise InputError(f"--assume-price {text!r}: expected two prices, such as 0.40,1.20")
+    amounts = [_money(part.strip(), "--assume-price") for part in (prompt, completion)]
+    return msgspec.convert({"prompt": amounts[0], "completion": amounts[1]}, Price)
 
 
 def _threshold(text: str) -> str:

@@ -10,7 +10,15 @@ from vlmrec.commands._options import clips_option, json_option, store_option
 @click.option("--run-id", required=True, metavar="ID", help="Name of the run; its log is <store>/ID.db.")
 @click.option("--condition", metavar="TEXT", help="Axes that differ from the defaults, such as 'S2,G3,V=frames-4fps'.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Axis M alone. [default: the embedded observer]")
-@click.option("--base-url", metavar="URL", help="Address of the model's server, when it is not the provider's own.")
+@click.option(
+    "--base-url", "base_urls", multiple=True, metavar="URL", help="Address of the model's server (repeatable)."
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="[default: ./vlmrec.toml]",
+)
 @click.option("--engine", metavar="VERSION", help="Embedded rule engine. [default: the newest]")
 @click.option("--engine-url", metavar="URL", help="A rule engine server instead of an embedded version.")
 @click.option("--temperature", type=float, metavar="T", help="[default: 0, or 0.7 when R asks for several samples]")
@@ -23,7 +31,11 @@ from vlmrec.commands._options import clips_option, json_option, store_option
     "--vote-threshold", default="1/2", show_default=True, metavar="SHARE", help="Share of samples a value needs."
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Clips at a time.")
-@click.option("--in-flight", type=click.IntRange(1), default=8, show_default=True, help="Calls at a time.")
+@click.option("--in-flight", type=click.IntRange(1), help="Calls at a time. [default: the provider's]")
+@click.option("--max-cost", metavar="USD", help="Stop, resumably, before more than this could be spent.")
+@click.option("--max-calls", type=click.IntRange(1), help="Stop, resumably, after this many calls.")
+@click.option("--max-minutes", type=float, metavar="M", help="Stop, resumably, after this time.")
+@click.option("--assume-price", metavar="IN,OUT", help="USD per million prompt and completion tokens, where unknown.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option(
     "--retry-failed", is_flag=True, help="With --resume: also try clips again that failed for passing causes."
@@ -38,12 +50,13 @@ def command(paths: tuple[Path, ...], run_id: str, resume: bool, store: Path, as_
         vlmrec extract clips/ --run-id first
         vlmrec extract --run-id first --resume
     """
-    from vlmrec.commands._extract import conclude, new_run, operate, options
+    from vlmrec.commands._extract import conclude, new_run, operate, options, settings_file
 
     outcome = operate(
         options(store, run_id, settings),
         None if resume else new_run(paths, settings),
         paths,
+        settings_file(settings),
         retry_failed=bool(settings["retry_failed"]),
     )
     conclude(run_id, store, outcome, as_json=as_json)

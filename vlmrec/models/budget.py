@@ -122,6 +122,11 @@ class Ledger:
         bound = self._reserved.pop(call)
         self.spent += bound if cost is None else cost
 
+    def release(self, call: str) -> None:
+        """A reserved call was not sent after all."""
+        del self._reserved[call]
+        self.calls -= 1
+
 
 class BudgetMeter:
     """Prices calls and holds them to a ledger, which several meters may share.
@@ -196,6 +201,12 @@ class BudgetMeter:
             return self._settle(call, Settled(cost, "price" if cost is not None else "none"))
         cost = Decimal(0) if self._price is not None else None
         return self._settle(call, Settled(cost, "price" if cost is not None else "none"))
+
+    def release(self, call: str) -> None:
+        """The call was not sent after all."""
+        self._bounds.pop(call, None)
+        self._ledger.release(call)
+        self._room.set()
 
     def _settle(self, call: str, settled: Settled) -> Settled:
         self._bounds.pop(call, None)

@@ -1,46 +1,61 @@
-"""Which model a run talks to: the embedded observer in process, or an OpenAI-compatible server."""
+"""Which model a run talks to, and how: from a resolved model to the orchestrator's port and the wire's settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from vlmrec.errors import InputError
-from vlmrec.models.client import ChatClient, in_process
-from vlmrec.models.wire import Attempt, PreparedRequest
-from vlmrec.observer.app import create_app
+import httpx
+from msgspec.structs import replace
 
-OBSERVER = "observer"
-IN_PROCESS = "in-process"
+from vlmrec.config import Config, ResolvedModel
+from vlmrec.errors import InputError
+from vlmrec.models.client import in_process
+from vlmrec.models.endpoint import Endpoint
+from vlmrec.stages.ports import Model
+from vlmrec.stages.request import Wire
 
 
 class OpenModel(NamedTuple):
-    """A connected model: the port, and the name that it is asked by."""
+    """A connected model, and what is known of it."""
 
-    port: "ModelPort"
-    wire_name: str
+    port: Model
+    resolved: ResolvedModel
+    wire: Wire
 
 
-class ModelPort:
-    """The orchestrator's model over one client."""
-
-    def __init__(self, client: ChatClient, endpoint: str) -> None:
-        self._client = client
-        self._endpoint = endpoint
-
-    @property
-    def endpoint(self) -> str:
-        return self._endpoint
-
-    async def send(self, request: PreparedRequest, *, clip: str) -> Attempt:
-        return await self._client.send(request)
+def wire_settings(resolved: ResolvedModel) -> Wire:
+    """What of a model's and provider's settings can change a request."""
+    provider, settings = resolved.provider, resolved.settings
+    return Wire(
+        model=resolved.wire_name,
+        family=settings.family,
+        thinking=settings.thinking,
+        structured=provider.structured,
+        accepts=provider.accepts,
+        max_tokens_field=provider.max_tokens_field,
+        top_k_off=provider.top_k_off,
+        stream=provider.stream,
+        extra={**provider.extra, **settings.extra},
+    )
 
 
 @asynccontextmanager
-async def open_model(model: str, *, base_url: str | None, key: str | None = None) -> AsyncIterator[OpenModel]:
-    """Connect to ``model`` (``provider/name``). Raises InputError where no address is known."""
-    provider, _, name = model.partition("/")
-    if base_url is None and provider != OBSERVER:
-        raise InputError(f"no address is known for {model}: name one with --base-url")
-    transport = in_process(create_app()) if base_url is None else None
-    async with ChatClient(base_url or "http://observer/v1", key=key, transport=transport) as client:
-        yield OpenModel(ModelPort(client, base_url or IN_PROCESS), model if provider == OBSERVER else name)
+async def open_model(model: str, config: Config, *, base_urls: tuple[str, ...] = ()) -> AsyncIterator[OpenModel]:
+    """Connect to ``model`` (``provider/name``). Raises InputError naming what is missing to call it."""
+    resolved = config.resolve(model, base_urls=base_urls)
+    if resolved.missing:
+        raise InputError(f"{model} can't be called yet: {'; '.join(resolved.missing)} (see `vlmrec models`)")
+    transport = observer_transport() if resolved.provider.in_process else None
+    endpoint = Endpoint(resolved.provider, key=resolved.key, secrets=config.secrets, transport=transport)
+    async with endpoint:
+        wire = wire_settings(resolved)
+        if resolved.provider_name == "observer":
+            wire = replace(wire, model=model)  # the observer is asked by its whole name, wherever it is served
+        yield OpenModel(endpoint, resolved, wire)
+
+
+def observer_transport() -> httpx.AsyncBaseTransport:
+    """The embedded observer in this process: the same app as over HTTP."""
+    from vlmrec.observer.app import create_app  # brings OpenCV, which no other model needs
+
+    return in_process(create_app())

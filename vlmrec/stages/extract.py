@@ -22,6 +22,7 @@ from vlmrec.events import (
     EngineDescribed,
     Event,
     Manifest,
+    RateChanged,
     RunStarted,
     RunStopped,
     make_event,
@@ -30,6 +31,7 @@ from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.log.format import LogKind, Parent
 from vlmrec.log.reader import open_log
 from vlmrec.log.writer import LogWriter
+from vlmrec.models.limits import RateChange
 from vlmrec.stages.condition import Condition, axis_values, canonical_id
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.orchestrator import ClipTask, Setting, Stop, run_clips
@@ -76,8 +78,9 @@ class Parts:
     model: Model
     media: Media
     meter: Meter
-    limiter: Limiter
+    limiter: Callable[[Callable[[RateChange], None]], Limiter]
     clock: Clock
+    scrub: Callable[[bytes], tuple[bytes, int]]
 
 
 class RunResult(NamedTuple):
@@ -188,9 +191,11 @@ async def drive(
     stop: Stop,
     progress: Progress,
     stops: int = 0,
+    rate_changes: int = 0,
 ) -> RunResult:
     """Drive ``tasks``, append ``run.stopped`` whatever happened, and seal."""
     failure: BaseException | None = None
+    rates = RateRecorder(writer, parts.clock.now, already=rate_changes)
     with open_log(writer.path, live=True) as reader:
         setting = Setting(
             context=context,
@@ -203,8 +208,9 @@ async def drive(
             model=parts.model,
             media=parts.media,
             meter=parts.meter,
-            limiter=parts.limiter,
+            limiter=parts.limiter(rates.record),
             clock=parts.clock,
+            scrub=parts.scrub,
         )
         try:
             await run_clips(setting, tasks, workers=workers, stop=stop, progress=progress)
@@ -230,6 +236,20 @@ async def drive(
     if failure is not None and not isinstance(failure, asyncio.CancelledError):
         raise failure
     return RunResult(stopped.reason, stopped.detail, finished, failed, len(states) - finished - failed, sealed)
+
+
+class RateRecorder:
+    """Appends every change of the number of calls in flight. ``already`` are in the log from before."""
+
+    def __init__(self, writer: LogWriter, now: Callable[[], str], *, already: int) -> None:
+        self._writer = writer
+        self._now = now
+        self._recorded = already
+
+    def record(self, change: RateChange) -> None:
+        self._recorded += 1
+        data = RateChanged(ordinal=self._recorded, previous=change.previous, limit=change.limit, cause=change.cause)
+        self._writer.append([make_event(data, clip=None, time=self._now())])
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

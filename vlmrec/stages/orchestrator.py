@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from vlmrec.canonical import json_blob
+from vlmrec.canonical import json_blob, make_blob
 from vlmrec.errors import InputError, MediaError, ServiceError, StopRun
 from vlmrec.events import (
     CallFailed,
@@ -32,6 +32,7 @@ from vlmrec.events import (
 from vlmrec.log.format import Appended
 from vlmrec.log.writer import LogWriter
 from vlmrec.media.prepare import PreparedMedia
+from vlmrec.models.adapters import adapt_system, adapt_tail
 from vlmrec.models.request import Prefix
 from vlmrec.models.retry import RetryPolicy, next_step
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
@@ -50,7 +51,7 @@ from vlmrec.stages.decide import (
 )
 from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, OpenedClip
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
-from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start
+from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start, max_tokens
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.stages.submission import refused_payload, submitted_payload
 from vlmrec.terms import Blob
@@ -74,6 +75,7 @@ class Setting:
     meter: Meter
     limiter: Limiter
     clock: Clock
+    scrub: Callable[[bytes], tuple[bytes, int]]
     policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
@@ -298,13 +300,14 @@ class ClipRunner:
         if (delay := self._delays.pop(key, 0.0)) > 0:
             await self._stop.wait(delay)
         spec = await self._spec(effect)
+        limit = max_tokens(setting.parameters, turn)
         await setting.limiter.acquire()
         attempt: Attempt | None = None
         try:
             if self._stop.requested:
                 return
             name = f"{self._state.clip}/{turn.stage}/{turn.question_id}/{turn.party}/{effect.sample}/{effect.attempt}"
-            reserved = await setting.meter.reserve(name, prompt_tokens=None, max_tokens=spec.max_tokens)
+            reserved = await setting.meter.reserve(name, prompt_tokens=None, max_tokens=limit)
             if reserved.refused is not None:
                 self._stop.request("budget", reserved.refused)
                 return
@@ -322,13 +325,14 @@ class ClipRunner:
                 reserved_cost=reserved.cost,
             )
             if not await self._record_request(requested, spec.request):
+                setting.meter.release(name)
                 return
             attempt = await setting.model.send(
                 PreparedRequest(
                     content=spec.content,
                     request_id=f"{setting.log_uuid}/{name}",
                     model=setting.context.condition.model,
-                    max_tokens=spec.max_tokens,
+                    max_tokens=limit,
                 ),
                 clip=self._state.clip,
             )
@@ -359,13 +363,16 @@ class ClipRunner:
 
     async def _spec(self, effect: SendCall) -> CallSpec:
         made = await self._make_media(effect.turn.window)
-        prompt = call_prompt(self._setting.context, self._setting.templates, self._state, effect, self._blob)
+        setting = self._setting
+        prompt = call_prompt(setting.context, setting.templates, setting.parameters, self._state, effect, self._blob)
         start = (effect.turn.stage, effect.turn.window)
         prefix = self._prefixes.get(start)
         if prefix is None:
             prefix = self._prefixes[start] = encode_start(prompt, made.parts)
-        fields = wire_fields(self._setting.context, self._setting.parameters, effect)
-        return build_call(prompt, made.loggable, fields, prefix)
+        fields = wire_fields(setting.context, setting.parameters, effect)
+        spec = build_call(prompt, made.loggable, fields, prefix)
+        body, found = setting.scrub(spec.request.body)
+        return spec._replace(request=make_blob(body, spec.request.ref.media_type)) if found else spec
 
     async def _submit(self, effect: Submit) -> None:
         place = (effect.round, effect.attempt, effect.request)
@@ -385,7 +392,12 @@ class ClipRunner:
 
 
 def call_prompt(
-    context: RunContext, templates: Templates, state: ClipState, effect: SendCall, blobs: Callable[[str], bytes]
+    context: RunContext,
+    templates: Templates,
+    parameters: Parameters,
+    state: ClipState,
+    effect: SendCall,
+    blobs: Callable[[str], bytes],
 ) -> Prompt:
     """The texts of a call, from the state alone."""
     table = scene = None
@@ -393,7 +405,13 @@ def call_prompt(
         accepted = accepted_table(state, blobs)
         table = msgspec.json.encode(accepted).decode() if accepted is not None else None
         scene = accepted_scene(state, blobs)
-    return build_prompt(templates, context, state, effect.turn, table=table, scene=scene)
+    prompt = build_prompt(templates, context, state, effect.turn, table=table, scene=scene)
+    family, thinking = parameters.wire.family, parameters.wire.thinking
+    return Prompt(
+        adapt_system(prompt.system, family=family, thinking=thinking),
+        prompt.lead,
+        adapt_tail(prompt.tail, family=family, thinking=thinking),
+    )
 
 
 def wire_fields(context: RunContext, parameters: Parameters, effect: SendCall) -> dict[str, object]:

@@ -65,6 +65,10 @@ class Meter(Protocol):
 
     def failed(self, call: str, attempt: Failed) -> Settled: ...
 
+    def release(self, call: str) -> None:
+        """The call was not sent after all."""
+        ...
+
 
 class FreeMeter:
     """No limits and no prices: costs are unknown unless the provider states them."""
@@ -77,6 +81,9 @@ class FreeMeter:
 
     def failed(self, call: str, attempt: Failed) -> Settled:
         return Settled(attempt.cost, "provider" if attempt.cost is not None else "none")
+
+    def release(self, call: str) -> None:
+        return None
 
 
 class Limiter(Protocol):

@@ -6,13 +6,15 @@ signature).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
 from vlmrec.canonical import canonical_json, json_blob, sha256_hex
 from vlmrec.events import Sample, Stage, TurnOpened
+from vlmrec.models.presets import Family, Provider
 from vlmrec.models.request import Prefix, encode_prefix, encode_request, whole_request
+from vlmrec.models.structured import accepted_fields, schema_fields
 from vlmrec.stages.contract import answer_schema
 from vlmrec.stages.prompts import Prompt
 from vlmrec.stages.table import table_schema
@@ -22,10 +24,36 @@ SEED_SPACING = 1000
 """Servers that make n samples in one call use the seeds after the one given; samples must not overlap."""
 
 
+class Wire(Struct, frozen=True, kw_only=True):
+    """How the model's server is spoken to: what of a provider's settings can change a request."""
+
+    model: Annotated[str, Meta(description="The model's name as it is sent.")] = ""
+    family: Family = "plain"
+    thinking: bool = False
+    structured: Literal["response_format", "structured_outputs", "none"] = "response_format"
+    accepts: tuple[str, ...] | None = None
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    top_k_off: int = 0
+    stream: bool = False
+    extra: dict[str, Any] = {}
+
+    @property
+    def provider(self) -> Provider:
+        """The same as the model side's functions take it."""
+        return Provider(
+            base_urls=(),
+            structured=self.structured,
+            accepts=self.accepts,
+            max_tokens_field=self.max_tokens_field,
+            top_k_off=self.top_k_off,
+            extra=self.extra,
+        )
+
+
 class Parameters(Struct, frozen=True, kw_only=True):
     """Sampling and limits of a run's calls. Everything here can change a reply, and stands in the manifest."""
 
-    model: Annotated[str, Meta(description="The model's name as it is sent.")] = ""
+    wire: Wire = Wire()
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None
@@ -35,7 +63,6 @@ class Parameters(Struct, frozen=True, kw_only=True):
     fps: Annotated[float | None, Meta(description="Server-side frame rate under V=full; null leaves the default.")] = (
         None
     )
-    extra: Annotated[dict[str, Any], Meta(description="Further top-level fields, sent as they are.")] = {}
 
 
 class CallSpec(NamedTuple):
@@ -44,12 +71,23 @@ class CallSpec(NamedTuple):
     content: tuple[bytes, ...]
     request: Blob
     fingerprint: str
-    max_tokens: int
 
 
 def call_fields(parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool) -> dict[str, JsonValue]:
-    """The request's top-level fields, in a fixed order."""
-    fields: dict[str, JsonValue] = {"model": parameters.model, "max_tokens": _max_tokens(parameters, turn)}
+    """The request's top-level fields, in a fixed order, those that the server reads."""
+    return _all_fields(parameters, turn, sample, constrained=constrained)[0]
+
+
+def left_out(parameters: Parameters, turn: TurnOpened) -> tuple[str, ...]:
+    """The sampling fields that were set and are not sent, because the server doesn't read them."""
+    return _all_fields(parameters, turn, 0, constrained=False)[1]
+
+
+def _all_fields(
+    parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool
+) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
+    wire = parameters.wire
+    fields: dict[str, JsonValue] = {"model": wire.model, "max_tokens": max_tokens(parameters, turn)}
     fields["temperature"] = parameters.temperature
     if parameters.top_p is not None:
         fields["top_p"] = parameters.top_p
@@ -61,14 +99,14 @@ def call_fields(parameters: Parameters, turn: TurnOpened, sample: Sample, *, con
         fields["n"] = turn.samples
     if parameters.fps is not None:
         fields["media_io_kwargs"] = {"video": {"fps": parameters.fps}}
+    if wire.stream:
+        fields |= {"stream": True, "stream_options": {"include_usage": True}}
+    kept, dropped = accepted_fields(fields, wire.provider)
     if constrained and turn.stage is not Stage.SCENE:
         schema = table_schema() if turn.stage is Stage.TABLE else answer_schema(turn.options)
         name = "entity_table" if turn.stage is Stage.TABLE else "answer"
-        fields["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": name, "schema": schema, "strict": True},
-        }
-    return {**fields, **parameters.extra}
+        kept |= schema_fields(schema, name=name, provider=wire.provider)
+    return kept, dropped
 
 
 def encode_start(prompt: Prompt, parts: Sequence[Mapping[str, JsonValue]]) -> Prefix:
@@ -90,7 +128,7 @@ def build_call(
         fields=fields,
     )
     content = encode_request(prefix, content=[_text(prompt.tail)], fields=fields) if prefix is not None else ()
-    return CallSpec(content, json_blob(stored), fingerprint(stored), int(fields["max_tokens"]))
+    return CallSpec(content, json_blob(stored), fingerprint(stored))
 
 
 def fingerprint(stored: JsonValue) -> str:
@@ -117,7 +155,8 @@ def first_difference(stored: JsonValue, now: JsonValue, path: str = "$") -> str 
     return None if stored == now else f"{path}: stored {_short(stored)}, now {_short(now)}"
 
 
-def _max_tokens(parameters: Parameters, turn: TurnOpened) -> int:
+def max_tokens(parameters: Parameters, turn: TurnOpened) -> int:
+    """The limit on a reply's length, by what it is a reply to."""
     return parameters.max_tokens if turn.stage is Stage.PREDICATE else parameters.table_max_tokens
 
 

@@ -20,6 +20,7 @@ from vlmrec.events import (
     ClipSource,
     Event,
     Manifest,
+    RateChanged,
     RunResumed,
     RunStopped,
     make_event,
@@ -46,6 +47,7 @@ class Stored(NamedTuple):
     by_clip: dict[str, list[Event]]
     resumes: int
     stops: int
+    rate_changes: int
 
     @property
     def manifest(self) -> Manifest:
@@ -67,6 +69,7 @@ def read_stored(reader: LogReader) -> Stored:
         by_clip,
         sum(isinstance(event.data, RunResumed) for event in run_level),
         sum(isinstance(event.data, RunStopped) for event in run_level),
+        sum(isinstance(event.data, RateChanged) for event in run_level),
     )
 
 
@@ -145,6 +148,7 @@ async def resume_run(
             stop=stop,
             progress=progress,
             stops=stored.stops,
+            rate_changes=stored.rate_changes,
         )
 
 
@@ -229,7 +233,7 @@ def _compare(
     blobs: Blobs,
 ) -> None:
     context = stored.context
-    prompt = call_prompt(context, templates, state, effect, blobs)
+    prompt = call_prompt(context, templates, stored.parameters, state, effect, blobs)
     parts = msgspec.json.decode(blobs(state.media[effect.turn.window].parts.sha256))
     fields = wire_fields(context, stored.parameters, effect)
     spec = build_call(prompt, parts, fields, None)

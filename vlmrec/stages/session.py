@@ -2,30 +2,36 @@
 
 import random
 import signal
+import time
 import uuid
 from asyncio import Task, current_task, get_running_loop
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from vlmrec.config import Config
 from vlmrec.errors import InputError
+from vlmrec.events import CallCompleted, CallFailed, CallRequested
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
+from vlmrec.models.budget import BudgetMeter, Ledger, Limits, Price
+from vlmrec.models.limits import AdaptiveLimiter, RateChange
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition
-from vlmrec.stages.endpoints import open_model
+from vlmrec.stages.endpoints import OpenModel, open_model
 from vlmrec.stages.engines import open_engine
 from vlmrec.stages.extract import Parts, Plan, Progress, RunResult, start_run
 from vlmrec.stages.orchestrator import Stop
-from vlmrec.stages.ports import Clock, FixedLimiter, FreeMeter
+from vlmrec.stages.ports import Clock, Limiter
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters
-from vlmrec.stages.resume import read_stored, resume_run
+from vlmrec.stages.resume import Stored, read_stored, resume_run
 from vlmrec.stages.video import ClipMedia
 
 RULES_FILE = "validation_rules.yaml"
@@ -37,8 +43,10 @@ class Options(Struct, frozen=True, kw_only=True):
     store: Path
     run_id: str
     workers: int = 2
-    in_flight: int = 8
-    base_url: str | None = None
+    in_flight: int | None = None
+    base_urls: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    price: Price | None = None
 
 
 class NewRun(Struct, frozen=True, kw_only=True):
@@ -52,8 +60,13 @@ class NewRun(Struct, frozen=True, kw_only=True):
     vote_threshold: str = "1/2"
 
 
-async def begin(options: Options, new: NewRun, *, stop: Stop, progress: Progress) -> RunResult:
-    """A new run, from its first event to its last. Raises InputError when there is one of that id already."""
+async def begin(
+    options: Options, new: NewRun, config: Config, *, stop: Stop, progress: Progress, budget: Ledger | None = None
+) -> RunResult:
+    """A new run, from its first event to its last. Raises InputError when there is one of that id already.
+
+    ``budget`` is shared with other runs of an experiment; by default the run has its own.
+    """
     path = run_path(options.store, options.run_id)
     if path.exists() and has_begun(path):
         raise InputError(
@@ -63,11 +76,11 @@ async def begin(options: Options, new: NewRun, *, stop: Stop, progress: Progress
     clips = only(find_clips(new.clips), wanted, new.clip_set)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(new.engine))
-        model = await stack.enter_async_context(open_model(new.condition.model, base_url=options.base_url))
+        model = await stack.enter_async_context(open_model(new.condition.model, config, base_urls=options.base_urls))
         plan = Plan(
             run_id=options.run_id,
             condition=new.condition,
-            parameters=_named(new.parameters, model.wire_name),
+            parameters=replace(new.parameters, wire=model.wire),
             clips=clips,
             engine=engine.description,
             templates=load_templates(new.condition.language),
@@ -75,7 +88,13 @@ async def begin(options: Options, new: NewRun, *, stop: Stop, progress: Progress
             vote_threshold=new.vote_threshold,
         )
         parts = Parts(
-            engine.port, model.port, ClipMedia(new.condition), FreeMeter(), FixedLimiter(options.in_flight), clock()
+            engine=engine.port,
+            model=model.port,
+            media=ClipMedia(new.condition),
+            meter=_meter(options, model, budget or Ledger(options.limits)),
+            limiter=_limiter(options, model),
+            clock=clock(),
+            scrub=config.secrets.scrub,
         )
         return await start_run(
             path, plan, parts, log_uuid=str(uuid.uuid4()), workers=options.workers, stop=stop, progress=progress
@@ -83,25 +102,36 @@ async def begin(options: Options, new: NewRun, *, stop: Stop, progress: Progress
 
 
 async def go_on(
-    options: Options, clips: tuple[Path, ...], *, retry_failed: bool, stop: Stop, progress: Progress
+    options: Options,
+    clips: tuple[Path, ...],
+    config: Config,
+    *,
+    retry_failed: bool,
+    stop: Stop,
+    progress: Progress,
+    budget: Ledger | None = None,
 ) -> RunResult:
     """A stored run, from where it stopped. Raises ResumeRefused where what it was made with has changed."""
     path = run_path(options.store, options.run_id)
-    if not path.exists():
+    if not path.exists() or not has_begun(path):
         raise InputError(
             f"there is no run {options.run_id} in {options.store} to resume; leave --resume out to start it"
         )
     with open_log(path) as reader:
         stored = read_stored(reader)
     condition = stored.context.condition
-    base_url = options.base_url
-    if base_url is None and stored.manifest.endpoint.startswith("http"):
-        base_url = stored.manifest.endpoint
+    base_urls = options.base_urls or _endpoint_urls(stored.manifest.endpoint)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(stored.manifest.engine))
-        model = await stack.enter_async_context(open_model(condition.model, base_url=base_url))
+        model = await stack.enter_async_context(open_model(condition.model, config, base_urls=base_urls))
         parts = Parts(
-            engine.port, model.port, ClipMedia(condition), FreeMeter(), FixedLimiter(options.in_flight), clock()
+            engine=engine.port,
+            model=model.port,
+            media=ClipMedia(condition),
+            meter=_meter(options, model, budget or spent_so_far(stored, options.limits)),
+            limiter=_limiter(options, model),
+            clock=clock(),
+            scrub=config.secrets.scrub,
         )
         return await resume_run(
             path,
@@ -114,6 +144,26 @@ async def go_on(
             retry_failed=retry_failed,
             progress=progress,
         )
+
+
+def spent_so_far(stored: Stored, limits: Limits) -> Ledger:
+    """A budget that begins with what earlier processes spent, and what is in doubt at its worst case."""
+    spent, calls = Decimal(0), 0
+    for events in stored.by_clip.values():
+        open_bounds: dict[object, Decimal] = {}
+        for event in events:
+            data = event.data
+            if isinstance(data, CallRequested):
+                calls += 1
+                open_bounds[data.call_key()] = data.reserved_cost or Decimal(0)
+            elif isinstance(data, CallCompleted):
+                bound = open_bounds.pop(data.call_key(), Decimal(0))
+                spent += data.cost if data.cost is not None else bound
+            elif isinstance(data, CallFailed):
+                open_bounds.pop(data.call_key(), None)
+                spent += data.charged_cost or Decimal(0)
+        spent += sum(open_bounds.values(), Decimal(0))
+    return Ledger(limits, spent=spent, calls=calls)
 
 
 def has_begun(path: Path) -> bool:
@@ -152,5 +202,23 @@ def interruptible(stop: Stop) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _named(parameters: Parameters, wire_name: str) -> Parameters:
-    return replace(parameters, model=wire_name)
+def _meter(options: Options, model: OpenModel, budget: Ledger) -> BudgetMeter:
+    resolved = model.resolved
+    return BudgetMeter(
+        budget,
+        clock=time.monotonic,
+        price=options.price or resolved.price,
+        hourly=resolved.hourly if options.price is None else None,
+        longest_s=resolved.provider.timeout_s,
+        context=resolved.settings.context,
+        states_cost=resolved.provider.states_cost,
+    )
+
+
+def _limiter(options: Options, model: OpenModel) -> Callable[[Callable[[RateChange], None]], Limiter]:
+    limit = options.in_flight or model.resolved.provider.in_flight
+    return lambda on_change: AdaptiveLimiter(limit, on_change=on_change)
+
+
+def _endpoint_urls(endpoint: str) -> tuple[str, ...]:
+    return tuple(endpoint.split()) if endpoint.startswith(("http://", "https://")) else ()
