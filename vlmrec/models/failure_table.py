@@ -104,6 +104,13 @@ FAILURES: dict[str, Failure] = {
     "no_connection": Failure(
         reason="no_connection", when="no connection could be made, so nothing was sent", retry=Retry.BACKOFF
     ),
+    "replay_miss": Failure(
+        reason="replay_miss",
+        when="the run that is replayed holds no reply to this request",
+        retry=Retry.NO,
+        stop_run=True,
+        hint="replay with the settings of the stored run, or ask the model itself",
+    ),
     "cancelled": Failure(reason="cancelled", when="the run was interrupted", retry=Retry.BACKOFF, may_be_billed=True),
 }
 

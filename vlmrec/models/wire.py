@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from vlmrec.events import Usage
+from vlmrec.events import Sample, Usage
 
 
 class Retry(StrEnum):
@@ -39,13 +39,20 @@ class FailureKind(StrEnum):
 
 
 class PreparedRequest(Struct, frozen=True, kw_only=True):
-    """A request as bytes. ``content`` is sent chunk after chunk; the chunks of one clip's prefix are shared, not copied."""
+    """A request as bytes. ``content`` is sent chunk after chunk; the chunks of one clip's prefix are shared, not copied.
+
+    ``fingerprint``, ``sample`` and ``loggable`` (the request as a log holds it) are what a replay
+    finds its reply by.
+    """
 
     content: tuple[bytes, ...]
     request_id: str
     model: str | None = None
     max_tokens: int | None = None
     headers: dict[str, str] = {}
+    fingerprint: str | None = None
+    sample: Sample = 0
+    loggable: bytes = b""
 
     @property
     def size(self) -> int:
