@@ -56,6 +56,7 @@ pytest: env
 # The built wheel, in an environment that holds nothing but the locked runtime requirements, run outside the repository.
 wheel: env
 	rm -rf build/lib build/bdist.* build/dist $(WHEEL_ENV)
+	mkdir -p build
 	$(BIN)/python -m build --no-isolation --outdir build/dist . > build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	$(BIN)/uv venv -q --seed --python $(BIN)/python $(WHEEL_ENV) || $(BIN)/python -m venv $(WHEEL_ENV)
 	$(BIN)/uv pip install -q --python $(WHEEL_ENV)/bin/python --require-hashes -r requirements.txt \

@@ -1,14 +1,16 @@
 """Run by the interpreter of an environment that holds only the built wheel and its requirements, outside the repository.
 
 `make wheel` calls it. It shows that the wheel is whole: every command loads and has help, the
-schemas are package data, the answers of the embedded engine can be had, and nothing of the
-repository or of the development tools is in reach.
+schemas and everything else that is no Python are in it (a clip is rendered, recorded, scored and shown),
+and nothing of the repository or of the development tools is in reach.
 """
 
 import importlib.metadata
 import importlib.util
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 
@@ -30,6 +32,15 @@ def main() -> None:
     body = schemas.load("call.completed.v1.json").decode()
     assert run(program, "schema", "call.completed") == body
     assert importlib.metadata.entry_points(group="datasette")["vlmrec"].load(), "the Datasette plugin is missing"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        run(program, "synth", "--out", "clips", "--count", "1", "--duration", "2", "--size", "320x180")
+        run(program, "extract", "clips", "--run-id", "first")
+        run(program, "verify", "first", "--replay")
+        assert '"layer2"' in run(program, "score", "first", "--gold", "clips/gold", "--json")
+        run(program, "view", "first", "-o", "view.html")
+        assert "<!doctype html>" in Path("view.html").read_text(encoding="utf-8")
+        os.chdir("/")
     print(f"the installed wheel works: {len(names)} commands, {installed.parent}")
 
 
