@@ -11,6 +11,9 @@ from vlmrec.media._wire import Emit
 from vlmrec.media.facts import Probe
 from vlmrec.media.timeline import Timeline, is_variable, make_timeline, seconds
 
+MAX_FRAMES = 2_000_000
+"""Nine hours at 60 a second. Every frame's time stamp is kept in memory."""
+
 
 def probe(path: Path, emit: Emit) -> Probe:
     """Decode the whole file, and say what it is. Raises Fault when not a single frame can be had."""
@@ -23,6 +26,8 @@ def probe(path: Path, emit: Emit) -> Probe:
         for frame in decoding:
             shape = shape or _Shape(frame)
             pts.append(frame.pts)
+            if len(pts) > MAX_FRAMES:
+                raise Fault(f"has more than {MAX_FRAMES} frames; cut it into clips first")
             if frame.pts is not None and (last is None or frame.pts >= last[0]):
                 last = (frame.pts, frame.duration)
             emit.progress()

@@ -21,6 +21,7 @@ from vlmrec.media.sampling import Window, cut_window, frames_within
 from vlmrec.media.workers import WorkerPool, in_thread, shared_pool
 
 AS_IS = {"mov,mp4,m4a,3gp,3g2,mj2": "video/mp4", "matroska,webm": "video/webm"}
+MAX_BYTES = 1 << 30
 COPIED_CODECS = frozenset({"h264", "hevc"})
 H264: dict[str, str | int] = {"crf": 18, "preset": "veryfast", "bf": 0, "threads": 1}
 """One thread and no B-frames: the same bytes each time, and a first time stamp of 0 without an edit list."""
@@ -162,6 +163,10 @@ def _last_ticks(probe: Probe, last: Pick) -> int:
 
 def _read(path: Path) -> bytes:
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise MediaError(
+                f"{path}: is larger than 1 GiB, too large to be sent whole; send frames, or a window of it"
+            )
         return path.read_bytes()
     except OSError as error:
         raise MediaError(f"{path}: can't be read: {error.strerror}") from error

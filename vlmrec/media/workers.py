@@ -33,6 +33,9 @@ from vlmrec.media._wire import ENDS, HEADER, MAX_BODY, Kind, Message
 REQUESTS_PER_WORKER = 500
 """A worker is replaced after so many requests, so that a decoder's slow leak stays bounded."""
 
+MAX_REPLY = 1 << 30
+"""Bytes that one request may bring into the caller's memory."""
+
 COMMAND = (sys.executable, "-m", "vlmrec.media._worker")
 
 T = TypeVar("T")
@@ -50,9 +53,16 @@ class WorkerPool:
     """Up to ``limit`` workers, started when first needed. Close it, or use it in a ``with`` block."""
 
     def __init__(
-        self, limit: int = 2, *, stall_s: float = 30.0, total_s: float = 600.0, command: Sequence[str] = COMMAND
+        self,
+        limit: int = 2,
+        *,
+        stall_s: float = 30.0,
+        total_s: float = 600.0,
+        reply_limit: int = MAX_REPLY,
+        command: Sequence[str] = COMMAND,
     ) -> None:
         self._command = command
+        self._reply_limit = reply_limit
         self._stall_s = stall_s
         self._total_s = total_s
         self._slots = threading.BoundedSemaphore(limit)
@@ -94,7 +104,7 @@ class WorkerPool:
         while True:
             worker = self._take()
             try:
-                answer = worker.exchange(request, self._stall_s, self._total_s)
+                answer = worker.exchange(request, self._stall_s, self._total_s, self._reply_limit)
             except _WorkerLost as lost:
                 worker.kill()
                 if lost.died and worker.served > 1:
@@ -181,9 +191,10 @@ class _Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def exchange(self, request: bytes, stall_s: float, total_s: float) -> tuple[Message, list[bytes]]:
+    def exchange(self, request: bytes, stall_s: float, total_s: float, reply_limit: int) -> tuple[Message, list[bytes]]:
         self.served += 1
         items: list[bytes] = []
+        held = 0
         deadline = time.monotonic() + total_s
         assert self._process.stdin is not None
         try:
@@ -196,6 +207,11 @@ class _Worker:
                 return message, items
             if message.kind is Kind.ITEM:
                 items.append(message.body)
+                held += len(message.body)
+                if held > reply_limit:
+                    raise _WorkerLost(
+                        f"gives more than {reply_limit >> 20} MiB of pictures; ask for fewer frames, or limit their pixels"
+                    )
 
     def kill(self) -> None:
         self._process.kill()

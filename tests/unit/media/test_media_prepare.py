@@ -10,10 +10,11 @@ import pytest
 from media_factory import frame_number, read_jpeg, write_clip
 
 from vlmrec.canonical import canonical_json, sha256_hex
-from vlmrec.errors import InputError
+from vlmrec.errors import InputError, MediaError
 from vlmrec.media.plan import FramesPlan, VideoPlan
 from vlmrec.media.prepare import MediaSpec, prepare, prepare_async
 from vlmrec.media.probe import probe
+from vlmrec.media.video import make_video, plan_video
 
 
 def body_of(part: Any) -> tuple[str, bytes]:
@@ -136,6 +137,15 @@ def test_a_copied_stream_shows_the_same_pictures(shared_data: Path, tmp_path: Pa
     spec = MediaSpec(sampling="frames-4")
     ours, theirs = (prepare(path, probe(path), spec).media for path in (clip, copied))
     assert ours == theirs
+
+
+def test_a_file_too_large_to_be_sent_whole_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "a.mp4")
+    plan = plan_video(probe(clip))
+    with clip.open("r+b") as file:
+        file.truncate(3 << 30)  # a file with a hole: it takes no room on the disk
+    with pytest.raises(MediaError, match="larger than 1 GiB"):
+        make_video(clip, plan)
 
 
 @pytest.mark.parametrize("window", [("1", "1"), ("3", "4"), ("a", "4"), ("1/0", "2")])
