@@ -5,29 +5,14 @@ A value is given only where the scene holds the finding with enough confidence a
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from vlmrec.observer.questions import QUESTIONS, Finding, ego_motion, unknown
 from vlmrec.observer.request import ChatRequest, Question
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party, Status
 
 CONFIDENT = 0.6
-
-
-class Finding(NamedTuple):
-    """An answer in the making. ``value`` is a domain code, None in an abstention."""
-
-    status: Status
-    value: str | None
-    reason: str
-    start: float | None = None
-    end: float | None = None
-    confidence: float | None = None
-
-
-def unknown(reason: str) -> Finding:
-    """The abstention that says: not measured."""
-    return Finding(Status.UNKNOWN, None, reason)
 
 
 def reply_text(asked: ChatRequest, scene: Scene | None) -> str:
@@ -55,14 +40,11 @@ def _finding(asked: ChatRequest, scene: Scene | None) -> Finding:
 
 
 def _answer(question: Question, scene: Scene) -> Finding:
+    known = QUESTIONS.get(question.question_id)
+    if known is not None:
+        return known(scene, question.party)
     if question.party is Party.SELF and {"moving", "stopped"} <= question.codes:
-        states = {span.state for span in scene.ego}
-        if len(states) == 1:
-            span = scene.ego[0]
-            return Finding(
-                Status.OBSERVED, span.state, "optical flow of the road", span.start, span.end, span.confidence
-            )
-        return unknown("the ego vehicle's motion changes, or could not be measured")
+        return ego_motion(scene)
     return unknown("this model does not measure what the question asks")
 
 

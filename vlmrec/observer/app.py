@@ -22,7 +22,7 @@ from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.observer.request import BadRequest, ChatRequest, read_request
 from vlmrec.observer.scene import Scene
 
-MODEL = "observer/flow-1"
+MODEL = "observer/classical"
 """The name served. Any other name under ``observer/`` is answered by the same model."""
 
 MAX_MODEL_LEN = 1_048_576

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.flow import Gray, track_points
+from vlmrec.observer.horizon import Vanishing
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +25,8 @@ class CameraStep(NamedTuple):
 
     time: float
     gap: float
-    shift: tuple[float, float] | None  # of what lies far away: the camera turned, or was knocked
-    scatter: float  # px: how far the far points disagree with their common shift
+    turn: float | None  # px to the side, of what lies far away
+    dip: float | None  # px downwards, of far things and of the ground alike: the camera nodded, or was knocked
     pace: float | None
     stir: float | None  # px: median length of the ground's flow
     matched: float  # share of corners that were found again
@@ -36,32 +37,64 @@ def halved(gray: Gray) -> Gray:
     return np.asarray(cv2.resize(gray, None, fx=HALF, fy=HALF, interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float, horizon: float) -> CameraStep:
-    """From two halved pictures. ``ground`` masks the bare road of the first; ``horizon`` is a row of the working picture."""
+def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float, point: Vanishing) -> CameraStep:
+    """From two halved pictures. ``ground`` masks the bare road of the first; ``point`` is in px of the working picture."""
     height = before.shape[0]
-    row = horizon * HALF
+    row = point.y * HALF
     far_mask = np.zeros_like(before)
     far_mask[int(0.1 * height) : max(int(row), int(0.2 * height))] = 255
     far, near = _corners(before, far_mask, 90), _corners(before, ground, 110)
     flow = track_points(before, after, np.concatenate([far, near]))
     matched = len(flow.before) / max(len(far) + len(near), 1)
     is_far = flow.before[:, 1] < max(row, 0.2 * height)
-    start, moved = flow.before[is_far], flow.moved[is_far]
-    shift, scatter = None, 0.0
-    if len(start) >= MIN_POINTS:
-        x, y = np.median(moved, axis=0)
-        shift = (float(x) / HALF, float(y) / HALF)
-        scatter = float(np.median(np.linalg.norm(moved - [x, y], axis=1))) / HALF
-    start, end = flow.before[~is_far] / HALF, flow.after[~is_far] / HALF
-    pace = stir = None
-    if len(start) >= MIN_POINTS:
-        dip = shift[1] if shift is not None else 0.0
-        first, second = start[:, 1] - horizon, end[:, 1] - horizon - dip
-        low = (first > 0.05 * height / HALF) & (second > 4)
-        if low.sum() >= MIN_POINTS:
-            pace = float(np.median((1 / first[low] - 1 / second[low]) / gap))
-            stir = float(np.median(np.linalg.norm(end[low] - start[low], axis=1)))
-    return CameraStep(time, gap, shift, scatter, pace, stir, matched)
+    turn, far_dip = _far_shift(flow.before[is_far] / HALF, flow.moved[is_far] / HALF)
+    start, moved = flow.before[~is_far] / HALF, flow.moved[~is_far] / HALF
+    ground_dip = _ground_dip(start[:, 1] - point.y, moved[:, 1])
+    stir = float(np.median(np.linalg.norm(moved, axis=1))) if len(moved) >= MIN_POINTS else None
+    dips = [dip for dip in (far_dip, ground_dip) if dip is not None]
+    # Both must be knocked when the camera is: the smaller one is believed.
+    dip = min(dips, key=abs) if dips else None
+    pace = _ground_pace(start - [point.x, point.y], moved, gap, turn or 0.0, dip or 0.0)
+    return CameraStep(time, gap, turn, dip, pace, stir, matched)
+
+
+def _far_shift(start: Floats, moved: Floats) -> tuple[float | None, float | None]:
+    if len(start) < MIN_POINTS:
+        return None, None
+    x, y = np.median(moved, axis=0)
+    return float(x), float(y)
+
+
+def _ground_dip(rows: Floats, moved: Floats) -> float | None:
+    """How far the ground as a whole went down: a point at row q moves by ``dip + c·q·q'``, robustly fitted."""
+    low = rows > 8
+    rows, moved = rows[low], moved[low]
+    if len(rows) < MIN_POINTS or float(np.ptp(rows)) < 12:
+        return None
+    design = np.stack([np.ones_like(rows), rows * (rows + moved)], axis=1)
+    keep = np.ones(len(rows), bool)
+    fit = np.zeros(2)
+    for _ in range(4):
+        fit = np.linalg.lstsq(design[keep], moved[keep], rcond=None)[0]
+        miss = np.abs(moved - design @ fit)
+        keep = miss <= max(0.6, 2.5 * float(np.median(miss)))
+        if keep.sum() < MIN_POINTS:
+            return None
+    return float(fit[0])
+
+
+def _ground_pace(start: Floats, moved: Floats, gap: float, turn: float, dip: float) -> float | None:
+    """The median over points that stay on their line towards the vanishing point, as points of the ground do."""
+    end = start + moved - [turn, dip]
+    low = (start[:, 1] > 18) & (end[:, 1] > 6)
+    start, end = start[low], end[low]
+    if len(start) < 6:
+        return None
+    strays = np.abs(start[:, 0] / start[:, 1] - end[:, 0] / end[:, 1])
+    start, end = start[strays < 0.12], end[strays < 0.12]
+    if len(start) < 6:
+        return None
+    return float(np.median(1 / start[:, 1] - 1 / end[:, 1]) / gap)
 
 
 def _corners(gray: Gray, mask: Gray, most: int) -> NDArray[np.float32]:

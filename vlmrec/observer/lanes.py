@@ -6,14 +6,18 @@ the road keep their ``u`` over all rows, so a picture resampled on (row, u) show
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.flow import Gray
+from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
+
+if TYPE_CHECKING:
+    from vlmrec.observer.road import RoadModel
 
 Floats = NDArray[np.float64]
 
@@ -22,16 +26,7 @@ STEP = 0.05
 COLUMNS: Floats = np.arange(-REACH, REACH + STEP / 2, STEP)
 SIDE = 5  # columns between a line's middle and the asphalt it is compared with
 SPACINGS = (1.7, 4.0)  # lane widths sought, in camera heights: 2.6 to 4 m at 1 to 1.6 m
-FLANK = 0.18  # camera heights to either side of a line's place within which its paint may lie
-
-
-class Line(NamedTuple):
-    """One line of the comb. ``index`` counts from the line left of the camera at the start (0), to the right."""
-
-    index: int
-    seen: float  # share of frames with paint near its place, where that place is in the picture and free
-    fill: float  # share of its length that is painted, where it is seen
-    yellow: float  # share of its painted pixels that are yellow
+FLANK = 0.2  # camera heights to either side of a line's place within which its paint may lie
 
 
 class Lanes(NamedTuple):
@@ -40,7 +35,6 @@ class Lanes(NamedTuple):
     spacing: float  # camera heights
     offset: Floats
     strength: Floats  # per frame: paint on the comb above paint beside it, 0 where nothing was seen
-    lines: tuple[Line, ...]
     confidence: float
 
 
@@ -75,6 +69,15 @@ def paint(gray: Gray, strip: Strip, contrast: float = 10.0) -> NDArray[np.bool_]
     return result
 
 
+def yellow(picture: Picture, strip: Strip, model: "RoadModel") -> NDArray[np.bool_]:
+    """Where a pixel of the strip is yellower than the road by more than light alone would make it."""
+    flat = cv2.remap(picture, strip.map_x, strip.map_y, cv2.INTER_LINEAR)
+    tint = cv2.cvtColor(flat, cv2.COLOR_BGR2LAB)[:, :, 2].astype(np.float32)
+    rows = np.clip(strip.rows.astype(int) - model.top, 0, len(model.middle) - 1)
+    result: NDArray[np.bool_] = tint - model.middle[rows, 2][:, None] > 9
+    return result
+
+
 def columns_of(painted: NDArray[np.bool_], valid: NDArray[np.bool_]) -> Floats:
     """Share of painted rows per column of u, damped where few rows are in the picture."""
     rows = np.maximum(valid.sum(axis=0), 0.35 * len(valid))
@@ -94,7 +97,18 @@ def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
     offset = -path / phases  # a line moving to the left means the camera moves to the right
     offset = offset - np.floor(offset[0])
     confidence = float(np.mean(strength > 0.06))
-    return Lanes(spacing, offset, strength, (), confidence)
+    return Lanes(spacing, offset, strength, confidence)
+
+
+def paint_at(profiles: Floats, lanes: Lanes, line: int) -> Floats:
+    """Per frame the share of line ``line`` of the comb that is painted where it can be seen; NaN outside the picture."""
+    places = (line - lanes.offset) * lanes.spacing
+    out = np.full(len(profiles), np.nan)
+    for index, place in enumerate(places):
+        if abs(place) < REACH - FLANK:
+            first = round((place - FLANK + REACH) / STEP)
+            out[index] = float(profiles[index, first : first + round(2 * FLANK / STEP) + 1].max())
+    return out
 
 
 def _spacing(profiles: Floats) -> float | None:

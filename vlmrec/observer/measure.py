@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.camera import CameraStep, camera_step, halved
 from vlmrec.observer.flow import Gray
-from vlmrec.observer.footage import Frame, Picture
+from vlmrec.observer.footage import Frame
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
-from vlmrec.observer.lanes import Lanes, Strip, columns_of, fit_lanes, paint, road_strip
+from vlmrec.observer.lanes import Lanes, Strip, columns_of, fit_lanes, paint, road_strip, yellow
 from vlmrec.observer.obstacles import Obstacle, find_obstacles
-from vlmrec.observer.road import RoadModel, bonnet_floor, learn_road, off_road
+from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, learn_road, litter, odd_pixels, off_road
 from vlmrec.observer.tracks import Track, follow
 
 Floats = NDArray[np.float64]
@@ -33,8 +33,10 @@ class Measures(NamedTuple):
     points_y: Floats  # its row, per frame
     steps: tuple[CameraStep, ...]  # steps[i] leads from frame i to frame i + 1
     profiles: Floats  # paint per frame and column of u
+    yellows: Floats  # of that, what is yellow
     lanes: Lanes | None
     model: RoadModel
+    litter: Floats  # per frame: paint and the like on the nearest stretch of the ego's lane, NaN where that is covered
     obstacles: tuple[tuple[Obstacle, ...], ...]
     tracks: tuple[Track, ...]
 
@@ -70,22 +72,37 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
         return Unusable(len(held), start, end, "no road lines that run towards one point")
     few = pictures[:: max(1, len(pictures) // LEARN_FROM)]
     model = learn_road(few, point, bonnet_floor(few), ROAD_REACH)
-    steps = _camera(grays, times, model, point)
+    odd = [odd_pixels(picture, model) for picture in pictures]
+    steps = _camera(odd, grays, times, model, point)
     points_x, points_y = _vanishing_path(point, segments, steps, len(held))
     obstacles: list[tuple[Obstacle, ...]] = []
     profiles: list[Floats] = []
+    yellows: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
-    for index, picture in enumerate(pictures):
+    littered: list[float] = []
+    for index in range(len(held)):
         here = Vanishing(float(points_x[index]), float(points_y[index]), point.support)
-        mask = off_road(picture, model, here)
-        obstacles.append(tuple(find_obstacles(mask, model, here)))
-        profiles.append(_profile(grays[index], strip, model, obstacles[-1], here))
+        obstacles.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
+        littered.append(litter(odd[index], _standing(obstacles[-1], grays[index].shape, here), model, here))
+        painted, valid = _paint(grays[index], strip, model, obstacles[-1], here)
+        profiles.append(columns_of(painted, valid))
+        yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
     tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)])
     lanes = fit_lanes(profile, [float(t) for t in times])
     return Measures(
-        times, (width, height), point, points_x, points_y, steps, profile, lanes, model, tuple(obstacles), tracks
-    )
+        times, (width, height), point, points_x, points_y, steps, profile, np.array(yellows), lanes, model, np.array(littered),
+        tuple(obstacles), tracks,
+    )  # fmt: skip
+
+
+def _standing(obstacles: Sequence[Obstacle], shape: tuple[int, ...], here: Vanishing) -> Mask:
+    """A mask of the boxes of what stands on the road, up to the horizon."""
+    mask = np.zeros(shape, bool)
+    for obstacle in obstacles:
+        bottom, left, right = int(here.y + obstacle.base) + 3, int(obstacle.outer_left) - 3, int(obstacle.outer_right) + 4
+        mask[max(0, int(here.y)) : max(0, bottom), max(0, left) : max(0, right)] = True
+    return mask
 
 
 def _fault(held: Sequence[Frame], times: Floats) -> str:
@@ -105,24 +122,29 @@ def _fault(held: Sequence[Frame], times: Floats) -> str:
     return ""
 
 
-def _camera(grays: Sequence[Gray], times: Floats, model: RoadModel, point: Vanishing) -> tuple[CameraStep, ...]:
+def _camera(
+    odd: Sequence[Mask], grays: Sequence[Gray], times: Floats, model: RoadModel, point: Vanishing
+) -> tuple[CameraStep, ...]:
     small = [halved(gray) for gray in grays]
     height, width = small[0].shape
     rows = np.arange(height)[:, None]
     floor = (model.floor[::2][:width] / 2)[None, :]
-    ground = ((rows > point.y / 2 + 0.06 * height) & (rows < floor - 2)).astype(np.uint8) * 255
-    return tuple(
-        camera_step(small[i - 1], small[i], ground, float(times[i]), float(times[i] - times[i - 1]), point.y)
-        for i in range(1, len(small))
-    )
+    region = (rows > point.y / 2 + 0.06 * height) & (rows < floor - 2)
+    steps = []
+    for i in range(1, len(small)):
+        things = off_road(odd[i - 1], model, point)[::2, ::2][:height, :width]
+        ground = np.asarray(region & (cv2.dilate(things.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0), np.uint8)
+        gap = float(times[i] - times[i - 1])
+        steps.append(camera_step(small[i - 1], small[i], ground * np.uint8(255), float(times[i]), gap, point))
+    return tuple(steps)
 
 
 def _vanishing_path(
     point: Vanishing, segments: Sequence[Floats], steps: Sequence[CameraStep], count: int
 ) -> tuple[Floats, Floats]:
     """Column and row of the vanishing point per frame: slow drift from the lines, quick shifts from the far flow."""
-    dips = np.array([0.0] + [step.shift[1] if step.shift is not None else 0.0 for step in steps])
-    turns = np.array([0.0] + [step.shift[0] if step.shift is not None else 0.0 for step in steps])
+    dips = np.array([0.0] + [step.dip if step.dip is not None else 0.0 for step in steps])
+    turns = np.array([0.0] + [step.turn if step.turn is not None else 0.0 for step in steps])
     y = point.y + _quick(np.cumsum(dips))
     columns = np.full(len(segments), np.nan)
     for index in range(len(segments)):
@@ -167,10 +189,12 @@ def _running_median(path: Floats, window: int) -> Floats:
     return np.median(np.lib.stride_tricks.sliding_window_view(padded, window), axis=1)
 
 
-def _profile(gray: Gray, strip: Strip, model: RoadModel, obstacles: Sequence[Obstacle], here: Vanishing) -> Floats:
-    """Paint per column of u, without what obstacles and the bonnet cover."""
+def _paint(
+    gray: Gray, strip: Strip, model: RoadModel, obstacles: Sequence[Obstacle], here: Vanishing
+) -> tuple[Mask, Mask]:
+    """Painted pixels of the strip, and those that could be: not what obstacles and the bonnet cover."""
     valid = strip.valid & (strip.map_y <= model.floor[np.clip(strip.map_x, 0, len(model.floor) - 1).astype(int)])
     for obstacle in obstacles:
         inside = (strip.map_x >= obstacle.outer_left - 4) & (strip.map_x <= obstacle.outer_right + 4)
         valid &= ~(inside & (strip.map_y <= here.y + obstacle.base + 3))
-    return columns_of(paint(gray, strip) & valid, valid)
+    return paint(gray, strip) & valid, valid

@@ -16,13 +16,16 @@ SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
 JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
 FILLED = 0.72  # share of an upright stretch that must be off the road
 NARROWEST, WIDEST = 0.45, 6.0  # camera heights
+NARROWEST_CUT = 0.15  # the same for what the picture's edge cuts off
 
 
 class Obstacle(NamedTuple):
     """``base`` is the nearest ground row in px below the vanishing point; edges in px of the working picture.
 
     ``left``/``right`` bound the part that faces the camera, ``outer_left``/``outer_right`` the whole thing with its
-    visible side; ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
+    visible side. ``foot_left``/``foot_right`` are where its foot lies across the road, in camera heights right of the
+    camera, over all its columns: the side that faces the camera's way keeps its place there even where the picture
+    cuts the rest off. ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
     """
 
     base: float
@@ -30,6 +33,8 @@ class Obstacle(NamedTuple):
     right: float
     outer_left: float
     outer_right: float
+    foot_left: float
+    foot_right: float
     hidden: bool
 
     @property
@@ -94,12 +99,22 @@ def _measure(
         return None
     flat = columns[np.abs(feet - base) <= max(2.0, SAME_DEPTH * base)]
     left, right = float(flat.min()), float(flat.max())
-    if not NARROWEST <= (right - left) / base <= WIDEST:
+    at_border = first <= 2 or last >= width - 3
+    if (right - left) / base < NARROWEST:
+        # Seen from the side, or cut off by the picture: there is no flat rear, the whole run is the obstacle.
+        if (last - first) / base < (NARROWEST_CUT if at_border else NARROWEST):
+            return None
+        left, right = float(first), float(last)
+        flat = columns
+    if (right - left) / base > WIDEST:
         return None
     hidden = bool(np.mean(bases[flat] >= model.floor[flat] - 2) > 0.4)
     # A kerb or verge runs on to the horizon; a vehicle's side ends.
     runs_on = feet.min() < (model.top - point.y) + 6 and base > 3 * feet.min()
-    at_border = first <= 2 or last >= width - 3
     if runs_on and at_border:
         return None
-    return Obstacle(base, left, right, float(first), float(last), hidden)
+    open_foot = bases[columns] < model.floor[columns] - 2
+    shown = columns[open_foot] if open_foot.sum() >= 3 else columns
+    across = (shown - point.x) / np.maximum(bases[shown] - point.y, 1.0)
+    foot_left, foot_right = (float(edge) for edge in np.percentile(across, (6, 94)))
+    return Obstacle(base, left, right, float(first), float(last), foot_left, foot_right, hidden)

@@ -91,19 +91,41 @@ def _climb(samples: NDArray[np.float32]) -> tuple[Floats, Floats]:
     return middles, np.repeat(spread[None, :], count, axis=0)
 
 
-def off_road(picture: Picture, model: RoadModel, point: Vanishing) -> Mask:
-    """Pixels between horizon and bonnet that are not road, without what is too narrow to be a vehicle."""
-    height, width = picture.shape[:2]
+def odd_pixels(picture: Picture, model: RoadModel) -> Mask:
+    """Pixels from row ``model.top`` down to the bonnet that don't look like road, paint included."""
+    height = picture.shape[0]
     lab = _lab(picture).astype(np.float32)
     rows = np.arange(model.top, height)
     away = np.abs(lab[rows] - model.middle[:, None, :])
     limit = np.maximum([11.0, 5.0, 6.0], 3.6 * model.spread)
-    odd = (away > limit[:, None, :]).any(axis=2)
-    odd &= rows[:, None] <= model.floor[None, :]
-    mask = np.zeros((height, width), np.uint8)
-    mask[model.top :] = _without_narrow(odd, rows, point, width)
-    result: Mask = mask > 0
-    return result
+    odd: Mask = (away > limit[:, None, :]).any(axis=2) & (rows[:, None] <= model.floor[None, :])
+    return odd
+
+
+def off_road(odd: Mask, model: RoadModel, point: Vanishing) -> Mask:
+    """A whole picture's mask of what is odd and not too narrow to be a vehicle."""
+    height, width = len(odd) + model.top, odd.shape[1]
+    mask = np.zeros((height, width), bool)
+    mask[model.top :] = _without_narrow(odd, np.arange(model.top, height), point, width) > 0
+    return mask
+
+
+def litter(odd: Mask, things: Mask, model: RoadModel, point: Vanishing) -> float:
+    """Share of odd pixels on the nearest stretch of the ego's own lane; NaN where something stands on it.
+
+    ``things`` is the mask of what stands up. Hatching, arrows and the like are litter; lane lines lie outside.
+    """
+    middle = int(np.clip(point.x, 0, odd.shape[1] - 1))
+    last = int(model.floor[middle])
+    first = max(model.top, last - max(24, int(0.14 * len(odd))))
+    rows = np.arange(first, last)
+    if len(rows) < 12:
+        return float("nan")
+    across = np.linspace(-0.4, 0.4, 25)
+    columns = np.clip(point.x + across[None, :] * (rows[:, None] - point.y), 0, odd.shape[1] - 1).astype(int)
+    if things[rows[:, None], columns].mean() > 0.02:
+        return float("nan")
+    return float(odd[(rows - model.top)[:, None], columns].mean())
 
 
 def _without_narrow(odd: Mask, rows: NDArray[np.int64], point: Vanishing, width: int) -> NDArray[np.uint8]:

@@ -1,0 +1,57 @@
+"""How another vehicle drove: its pace against the ground, and whether it stood. Pure.
+
+A foot at row ``q`` comes nearer by ``d(1/q) = -d(way)`` for a thing that stands, where ``way`` is the ego's own way in
+the same unit. The slope of ``1/q`` over the way is therefore -1 for what stands, 0 for what keeps its distance.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.paths import Path
+
+Floats = NDArray[np.float64]
+
+STANDS = 0.14  # of the ego's pace
+LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
+
+
+class Pace(NamedTuple):
+    """A vehicle's own pace as a share of the ego's. ``error`` is its standard error."""
+
+    share: float
+    error: float
+    start: float
+    end: float
+
+
+def pace_over(path: Path, way: Floats, first: float, last: float) -> Pace | None:
+    """The pace between two times. ``way`` is the ego's way at the path's sightings. None where it can't be had."""
+    use = (path.times >= first) & (path.times <= last) & (path.near >= 17) & ~path.cut & ~path.hidden
+    if use.sum() < 6:
+        return None
+    x, y, weight = way[use], 1 / path.near[use], path.near[use] ** 2
+    span = float(np.ptp(x))
+    if span < LEAST_WAY:
+        return None
+    middle_x, middle_y = np.average(x, weights=weight), np.average(y, weights=weight)
+    inertia = float((weight * (x - middle_x) ** 2).sum())
+    if inertia <= 0:
+        return None
+    slope = float((weight * (x - middle_x) * (y - middle_y)).sum()) / inertia
+    rest = y - middle_y - slope * (x - middle_x)
+    error = float(np.sqrt((weight * rest**2).sum() / inertia / max(use.sum() - 2, 1)))
+    return Pace(1 + slope, error, float(path.times[use][0]), float(path.times[use][-1]))
+
+
+def paces(path: Path, way: Floats, until: float, length: float = 0.8) -> list[Pace]:
+    """Paces over windows of ``length`` seconds, half overlapping, up to ``until``."""
+    found = []
+    start = float(path.times[0])
+    while start < until - 0.5 * length:
+        pace = pace_over(path, way, start, min(start + length, until))
+        if pace is not None and pace.error < 0.25:
+            found.append(pace)
+        start += length / 2
+    return found

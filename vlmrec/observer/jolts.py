@@ -1,0 +1,57 @@
+"""Knocks of the camera: short bursts in which the picture jumps up and down."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.camera import CameraStep
+
+Floats = NDArray[np.float64]
+
+BURST = 0.6  # s over which a knock rings
+LOUD = 6.0  # times the clip's usual restlessness
+LEAST = 3.0  # px per step that count as a jump at all
+RATE = 15.0  # steps per second that thresholds are written for
+
+
+class Jolt(NamedTuple):
+    """A knock: when it set in, how strong it was against the clip's usual restlessness, and its largest jump in px."""
+
+    time: float
+    ratio: float
+    jump: float
+
+
+def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
+    """Knocks in order of strength. Those within a second of a stronger one belong to it."""
+    if len(steps) < 8:
+        return ()
+    times = np.array([step.time for step in steps])
+    jumps = _jumps(steps)
+    usual = max(float(np.median(jumps)), 0.25)
+    loudness = np.array([jumps[(times >= t) & (times < t + BURST)].mean() for t in times])
+    found: list[Jolt] = []
+    free = np.ones(len(times), bool)
+    while free.any():
+        best = int(np.argmax(np.where(free, loudness, -1)))
+        inside = (times >= times[best] - 0.1) & (times < times[best] + BURST)
+        jump = float(jumps[inside].max())
+        ratio = float(loudness[best] / usual)
+        if ratio < LOUD / 2 or jump < LEAST:
+            break
+        first = int(np.flatnonzero(inside & (jumps >= 0.3 * jump))[0])
+        found.append(Jolt(float(times[first]), ratio, jump))
+        free &= np.abs(times - times[best]) > 1.0
+    return tuple(found)
+
+
+def _jumps(steps: Sequence[CameraStep]) -> Floats:
+    """How far each step's nod differs from the one before, in px at ``RATE`` steps a second; 0 where unknown."""
+    jumps = np.zeros(len(steps))
+    for i in range(1, len(steps)):
+        now, before = steps[i].dip, steps[i - 1].dip
+        if now is not None and before is not None:
+            jumps[i] = abs(now / steps[i].gap - before / steps[i - 1].gap) / RATE
+    return jumps

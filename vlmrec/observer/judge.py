@@ -1,0 +1,132 @@
+"""From measures to a scene: what happened, and how sure that is. Pure.
+
+The order of thought: is the footage coherent; was the camera knocked as by a collision; which tracked vehicle was
+there at that moment; how did it and the ego get there; what do the markings say.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.conduct import STANDS, pace_over
+from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
+from vlmrec.observer.jolts import Jolt, find_jolts
+from vlmrec.observer.lanes import Lanes
+from vlmrec.observer.markings import read_markings
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.paths import Path, path_of
+from vlmrec.observer.rivals import Candidate, candidates, rival_from
+from vlmrec.observer.scene import Contact, Keeping, Roadway, Scene
+
+Floats = NDArray[np.float64]
+
+SURE_JOLT, LIKELY_JOLT, CALM_JOLT = 6.5, 4.5, 3.6  # times the clip's usual restlessness
+LEAST_CALM = 6.0  # s of film that a finding of no collision needs
+
+
+class View(NamedTuple):
+    """What judgements are made from: measures, and what follows from them at once."""
+
+    measures: Measures
+    lanes: Lanes
+    pace: Floats  # the ego's, per frame
+    way: Floats  # the ego's, per frame
+    usual: float
+    paths: tuple[Path, ...]
+
+
+def judge(measures: Measures) -> Scene:
+    """The scene in ``measures``."""
+    times = measures.times
+    stirs = [float("nan")] + [float("nan") if s.stir is None else s.stir / s.gap for s in measures.steps]
+    scene = Scene(len(times), float(times[0]), float(times[-1]), True, "", ego=ego_spans(times, stirs))
+    if float(np.median([step.matched for step in measures.steps])) < 0.2:
+        return scene._replace(usable=False, reason="the frames don't follow from one another", ego=())
+    lanes = measures.lanes
+    pace = smooth_pace(measures)
+    usual = usual_pace(pace)
+    if lanes is None or lanes.confidence < 0.5 or usual <= 0:
+        return scene
+    paths = tuple(path_of(track, measures, lanes) for track in measures.tracks)
+    view = View(measures, lanes, pace, travelled(measures, pace), usual, paths)
+    jolts = find_jolts(measures.steps)
+    contact, candidate = _contact(view, jolts)
+    if contact is None:
+        return scene._replace(calm=_calm(view, jolts), ego_keeping=ego_keeping(lanes, measures, float(times[-1])))
+    return _with_contact(scene, view, contact, candidate)
+
+
+def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
+    """The knock that stands out, and the vehicle that was there. A rough road knocks more than once."""
+    loud = [jolt for jolt in jolts if jolt.ratio >= LIKELY_JOLT]
+    if not loud or (len(jolts) > 1 and jolts[1].ratio > 0.62 * jolts[0].ratio):
+        return None, None
+    jolt = loud[0]
+    after = view.pace[(view.measures.times > jolt.time + 1.0) & (view.measures.times < jolt.time + 3.0)]
+    after = after[np.isfinite(after)]
+    slowed = len(after) >= 5 and float(np.median(after)) < 0.6 * view.usual
+    contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
+    found = candidates(view.paths, jolt.time, view.measures)
+    return contact, found[0] if found else None
+
+
+def _calm(view: View, jolts: Sequence[Jolt]) -> float:
+    """Confidence that nothing was hit: a whole quiet film, in which the camera's nodding could be followed."""
+    known = float(np.mean([step.dip is not None for step in view.measures.steps]))
+    length = float(view.measures.times[-1] - view.measures.times[0])
+    if length < LEAST_CALM or known < 0.9 or (jolts and jolts[0].ratio >= CALM_JOLT):
+        return 0.0
+    return 0.75
+
+
+def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candidate | None) -> Scene:
+    measures, lanes = view.measures, view.lanes
+    own = ego_keeping(lanes, measures, contact.time)
+    before = measures.times < contact.time - 0.1
+    known = view.pace[before & np.isfinite(view.pace)]
+    never = 0.9 if len(known) > 0.6 * before.sum() and float(known.min()) > STANDS * view.usual else 0.0
+    last = view.pace[(measures.times >= contact.time - 0.6) & before]
+    stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
+    scene = scene._replace(
+        contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0
+    )
+    if candidate is None:
+        return scene._replace(roadway=Roadway(hatched=None))
+    rival = rival_from(candidate, view.paths, measures, lanes, view.way, contact.time, own)
+    if rival is None:
+        return scene
+    mover = _mover(rival.keeping, own)
+    start = rival.beside + _place(own, lanes, measures) if mover is rival.keeping else _place(own, lanes, measures)
+    roadway = read_markings(measures, lanes, view.way, contact.time, mover, start)
+    return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
+
+
+def _mover(rival: Keeping, own: Keeping) -> Keeping | None:
+    if rival.moves:
+        return rival
+    return own if own.moves else None
+
+
+def _place(own: Keeping, lanes: Lanes, measures: Measures) -> float:
+    """The ego's place in lanes before it moved."""
+    first = own.moves[0].start if own.moves else own.end
+    early = measures.times <= max(first, measures.times[0] + 0.5)
+    return float(np.median(lanes.offset[early]))
+
+
+def _leader(view: View, time: float, rival: int) -> bool:
+    """Whether another vehicle drove ahead in the ego's lane and was still clear of it after the contact."""
+    for path in view.paths:
+        if path.number == rival or path.times[0] > time - 1.0 or path.times[-1] < time + 0.2:
+            continue
+        around = np.abs(path.times - time) <= 0.4
+        if around.any() and float(np.abs(path.beside[around]).max()) < 0.4:
+            way = np.interp(path.times, view.measures.times, view.way)
+            pace = pace_over(path, way, time - 2.0, time)
+            if pace is not None and pace.share > 0.5:
+                return True
+    return False
+
+

@@ -1,0 +1,130 @@
+"""What the paint on the road says about the case: the line that was crossed, lanes that end, hatching. Pure."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.lanes import Lanes, paint_at
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
+
+Floats = NDArray[np.float64]
+
+SOLID, DASHED = 0.75, (0.15, 0.6)  # share of a line's length that is painted
+HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
+AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
+
+
+def read_markings(
+    measures: Measures, lanes: Lanes, way: Floats, time: float, mover: Keeping | None, start: float
+) -> Roadway:
+    """The markings around the case. ``mover`` moved from lane place ``start``; None where nobody did."""
+    hatched = _hatched(measures, way, time)
+    undivided = _undivided(measures, lanes, time)
+    move = mover.last if mover is not None else None
+    if move is None:
+        return Roadway(hatched=hatched, undivided=undivided, unbroken=_unbroken(measures, lanes, time))
+    first = mover.moves[0] if mover is not None else move
+    lane = int(np.floor(start))
+    crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
+    until = measures.times <= first.start + 0.3
+    divider = _paint(paint_at(measures.profiles, lanes, crossed)[until])
+    tint = _tint(measures, lanes, crossed, until)
+    return Roadway(
+        divider=divider,
+        divider_tint=tint,
+        lane_ends=_lane_ends(measures, lanes, outer, move.start, time),
+        hatched=hatched,
+        undivided=undivided,
+        unbroken=_unbroken(measures, lanes, time),
+    )
+
+
+def _paint(shares: Floats) -> Paint | None:
+    known = shares[np.isfinite(shares)]
+    if len(known) < 10:
+        return None
+    middle = float(np.mean(known))
+    if middle >= SOLID:
+        return "solid"
+    return "dashed" if DASHED[0] <= middle <= DASHED[1] else None
+
+
+def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_]) -> Tint | None:
+    painted = paint_at(measures.profiles, lanes, line)[until]
+    golden = paint_at(measures.yellows, lanes, line)[until]
+    known = np.isfinite(painted)
+    total = float(painted[known].sum())
+    if known.sum() < 10 or total < 2:
+        return None
+    share = float(golden[known].sum()) / total
+    return "yellow" if share > 0.6 else "white" if share < 0.25 else None
+
+
+def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
+    """Whether the far line of the lane that was left runs on behind the contact."""
+    shares = paint_at(measures.profiles, lanes, outer)
+    before = shares[(measures.times < begins - 0.3) & np.isfinite(shares)]
+    after = shares[(measures.times > time + 0.6) & np.isfinite(shares)]
+    if len(before) < 10 or len(after) < 10:
+        return None
+    was, quarter = float(np.mean(before)), float(np.percentile(after, 75))
+    if was < 0.2:
+        return None
+    if quarter >= 0.6 * was:
+        return False
+    between = shares[(measures.times > begins) & (measures.times < time) & np.isfinite(shares)]
+    gone = float(np.percentile(after, 90)) < 0.3 * was and was > 0.6
+    return True if gone and len(between) and float(np.median(between)) < 0.6 * was else None
+
+
+def _hatched(measures: Measures, way: Floats, time: float) -> Literal["no", "at_edge", "cleared"] | None:
+    """Hatching on the ego's lane before the contact, by how far the camera had come since it ended."""
+    before = (measures.times < time) & np.isfinite(measures.litter)
+    if before.sum() < 0.5 * (measures.times < time).sum():
+        return None
+    litter, times = measures.litter[before], measures.times[before]
+    if float(np.median(litter)) > 0.05:
+        return None  # the lane is never clean: the road's look was not learnt
+    dirty = litter > HATCHED
+    span = float(times[dirty][-1] - times[dirty][0]) if dirty.any() else 0.0
+    if dirty.sum() < 3 or span < 0.25:
+        return "no" if float(np.percentile(litter, 97)) < HATCHED else None
+    if dirty.sum() < 6 or span < 0.5:
+        return None
+    gone = float(np.interp(time, measures.times, way) - np.interp(times[dirty][-1], measures.times, way))
+    return "at_edge" if gone < 0.7 * AT_EDGE + _reach(measures) else "cleared" if gone > AT_EDGE + _reach(measures) else None
+
+
+def _reach(measures: Measures) -> float:
+    """The way from the stretch that litter is read on to the camera."""
+    middle = int(np.clip(measures.point.x, 0, measures.size[0] - 1))
+    return 1 / max(float(measures.model.floor[middle]) - measures.point.y, 20.0)
+
+
+def _undivided(measures: Measures, lanes: Lanes, time: float) -> bool:
+    """A yellow line among those left of the camera, seen for most of the time."""
+    until = measures.times < time
+    for line in range(0, -4, -1):
+        painted = paint_at(measures.profiles, lanes, line)[until]
+        golden = paint_at(measures.yellows, lanes, line)[until]
+        known = np.isfinite(painted)
+        if known.sum() > 10 and float(np.mean(golden[known])) > 0.2:
+            return True
+    return False
+
+
+def _unbroken(measures: Measures, lanes: Lanes, time: float) -> bool:
+    """No pause in the paint of the ego's lane long enough for a junction."""
+    until = measures.times < time
+    paint = np.fmax(
+        np.nan_to_num(paint_at(measures.profiles, lanes, 0)[until]),
+        np.nan_to_num(paint_at(measures.profiles, lanes, 1)[until]),
+    )
+    pause = longest = 0.0
+    times = measures.times[until]
+    for index in range(1, len(times)):
+        pause = pause + times[index] - times[index - 1] if paint[index] < 0.1 else 0.0
+        longest = max(longest, pause)
+    return bool(len(times) > 20 and longest < 0.7)

@@ -1,0 +1,110 @@
+"""Where a tracked vehicle was, in lanes across the road and in distance rows along it, over time.
+
+Lanes count from the line left of the camera at the clip's start: a vehicle at 0.5 then drives in the lane the camera started in.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.lanes import Lanes
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.tracks import Sighting, Track
+
+Floats = NDArray[np.float64]
+
+BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
+
+
+class Path(NamedTuple):
+    """One vehicle's way. ``near`` is its distance row in px (larger is nearer), also where its foot is hidden."""
+
+    number: int
+    times: Floats
+    across: Floats  # lanes, of the middle of its near end
+    ego: Floats  # lanes, of the camera at the same times
+    near: Floats
+    inner: Floats  # lanes right of the camera, of the side that faces the camera's way
+    span: Floats  # width of the facing part as seen, camera heights
+    width: float  # the same where it was seen whole
+    cut: NDArray[np.bool_]  # one side or both lie outside the picture
+    blind: NDArray[np.bool_]  # both do: its place across is not known
+    hidden: NDArray[np.bool_]  # its foot lies behind the bonnet
+
+    @property
+    def beside(self) -> Floats:
+        """Lanes to the right of the camera."""
+        return self.across - self.ego
+
+
+def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
+    """The way of ``track``, smoothed over a few frames."""
+    picture_width = measures.size[0]
+    width = _true_width(track, picture_width)
+    middles, inners, nears, cuts, blind = [], [], [], [], []
+    for sighting in track.sightings:
+        obstacle = sighting.obstacle
+        left_cut, right_cut = obstacle.left <= BORDER, obstacle.right >= picture_width - BORDER
+        near = obstacle.base
+        if obstacle.hidden and not (left_cut and right_cut):
+            near = max(near, (obstacle.right - obstacle.left) / width)
+        middles.append(_middle(sighting, near, width, left_cut, right_cut))
+        nears.append(near)
+        cuts.append(left_cut or right_cut)
+        blind.append(left_cut and right_cut)
+        inners.append((obstacle.foot_left, obstacle.foot_right))
+    span = np.array([sighting.obstacle.width for sighting in track.sightings])
+    hidden = np.array([sighting.obstacle.hidden for sighting in track.sightings])
+    times = np.array([sighting.time for sighting in track.sightings])
+    ego = np.interp(times, measures.times, lanes.offset)
+    cut = np.array(cuts)
+    middle, inner = _joined(np.array(middles), np.array(inners), cut)
+    across = _smooth(middle) / lanes.spacing + ego
+    return Path(
+        track.number, times, across, ego, _smooth(np.array(nears)), _smooth(inner) / lanes.spacing, span, width, cut, np.array(blind), hidden
+    )
+
+
+def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place."""
+    right = float(np.median(middle)) > 0
+    inner = feet[:, 0] if right else feet[:, 1]
+    whole = np.flatnonzero(~cut)
+    if not len(whole) or not cut.any():
+        return middle, inner
+    out = middle.copy()
+    for index in np.flatnonzero(cut):
+        nearest = whole[np.argsort(np.abs(whole - index), kind="stable")[:7]]
+        out[index] = inner[index] + float(np.median(middle[nearest] - inner[nearest]))
+    return out, inner
+
+
+def _true_width(track: Track, picture_width: int) -> float:
+    """Width in camera heights where both sides and the foot were seen; the usual car's where they never were."""
+    widths = [
+        sighting.obstacle.width
+        for sighting in track.sightings
+        if not sighting.obstacle.hidden
+        and sighting.obstacle.left > BORDER
+        and sighting.obstacle.right < picture_width - BORDER
+        and sighting.obstacle.base > 22
+    ]
+    return float(np.clip(np.median(widths), 0.9, 2.4)) if len(widths) >= 3 else 1.4
+
+
+def _middle(sighting: Sighting, near: float, width: float, left_cut: bool, right_cut: bool) -> float:
+    obstacle = sighting.obstacle
+    left, right = (obstacle.left - sighting.x) / near, (obstacle.right - sighting.x) / near
+    if left_cut and not right_cut:
+        return right - width / 2
+    if right_cut and not left_cut:
+        return left + width / 2
+    return (left + right) / 2
+
+
+def _smooth(values: Floats) -> Floats:
+    if len(values) < 5:
+        return values
+    padded = np.pad(values, 2, mode="edge")
+    return np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)

@@ -1,0 +1,231 @@
+"""Which tracked vehicle was hit, and what it had done before. Pure."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.conduct import STANDS, Pace, pace_over, paces
+from vlmrec.observer.ego import moves_of
+from vlmrec.observer.lanes import Lanes, paint_at
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.paths import Path
+from vlmrec.observer.scene import Heading, Keeping, Place, Rival
+
+Floats = NDArray[np.float64]
+
+CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
+CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
+IN_THE_WAY = 0.8  # lanes to the side of the camera
+SWEEP = 1.7  # lanes crossed within two seconds, more than any lane change
+
+
+class Candidate(NamedTuple):
+    """A vehicle that may be the one in contact. ``score`` is larger for nearer and more in the way."""
+
+    path: Path
+    how: Literal["ahead", "beside", "passed"]
+    score: float
+    lonely: bool  # no other vehicle comes close to its score
+
+
+def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
+    """Vehicles that could have been hit at ``time``, the likeliest first."""
+    height = measures.size[1]
+    found: list[Candidate] = []
+    for path in paths:
+        if path.times[0] > time - 0.25 or len(path.times) < 7:
+            continue
+        ahead = _ahead(path, time, height)
+        beside = _beside(path, time, height)
+        if ahead is not None and (beside is None or ahead >= beside):
+            found.append(Candidate(path, "ahead", ahead, True))
+        elif beside is not None:
+            found.append(Candidate(path, "beside", beside, True))
+    found.sort(key=lambda c: (-c.score, c.path.number))
+    if not found:
+        return _passed(paths, time, height)
+    lonely = len(found) == 1 or found[1].score < 0.8 * found[0].score
+    return [candidate._replace(lonely=lonely) for candidate in found]
+
+
+def _ahead(path: Path, time: float, height: int) -> float | None:
+    there = (path.times >= time - 0.4) & (path.times <= time + 0.25)
+    if not there.any():
+        return None
+    near = float(path.near[there].max()) / height
+    hidden = bool(path.hidden[there].any())
+    off = float(np.abs(path.beside[there]).min())
+    reach = float(np.abs(path.inner[there]).min())
+    if near < (CLOSE_HIDDEN if hidden else CLOSE) or (off > IN_THE_WAY and reach > 0.5):
+        return None
+    return min(near, 0.6) - 0.25 * max(0.0, min(off, reach + 0.3) - 0.35)
+
+
+def _beside(path: Path, time: float, height: int) -> float | None:
+    """Last seen cut off by the picture's edge, close and near the ego's lane, shortly before."""
+    last = (path.times >= time - 1.3) & (path.times <= time + 0.25)
+    if not last.any():
+        return None
+    end = np.flatnonzero(last)[-3:]
+    if not path.cut[end].any() or float(path.near[end].max()) < 0.2 * height:
+        return None
+    reach = float(np.abs(path.inner[end]).min())
+    age = max(0.0, time - float(path.times[end[-1]]))
+    if reach > 0.78:
+        return None
+    return min(float(path.near[end].max()) / height, 0.6) - 0.3 * max(0.0, reach - 0.3) - 0.12 * age
+
+
+def _passed(paths: Sequence[Path], time: float, height: int) -> list[Candidate]:
+    """The vehicle the ego drove past last, within three seconds."""
+    found = []
+    for path in paths:
+        end = path.times[-1]
+        if not time - 3.2 <= end <= time - 0.2 or not path.cut[-3:].any() or len(path.times) < 12:
+            continue
+        if float(path.near[-3:].max()) < 0.2 * height or not 0.5 <= float(np.abs(path.beside[-3:]).mean()) <= 1.3:
+            continue
+        found.append(Candidate(path, "passed", float(end), True))
+    found.sort(key=lambda c: (-c.score, c.path.number))
+    return found
+
+
+def rival_from(
+    candidate: Candidate,
+    paths: Sequence[Path],
+    measures: Measures,
+    lanes: Lanes,
+    way: Floats,
+    time: float,
+    own: Keeping,
+) -> Rival | None:
+    """Everything about the one in contact; None where too little of it was seen."""
+    path = candidate.path
+    before = path.times <= time + 0.05
+    if before.sum() < 6:
+        return None
+    ways = np.interp(path.times, measures.times, way)
+    keeping = _keeping(path, time)
+    first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
+    early = before & (path.times <= max(first, path.times[0] + 0.4))
+    beside = float(np.median(path.beside[early]))
+    close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
+    close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
+    windows = paces(path, ways, time)
+    whole = pace_over(path, ways, float(path.times[0]), time)
+    late = windows[-1] if windows else None
+    heading = _heading(path, time, whole, windows)
+    stood, never = _standing(path, ways, windows, first, keeping)
+    place = _place(path, measures, lanes, beside, early)
+    return Rival(
+        track=path.number,
+        start=float(path.times[0]),
+        end=float(path.times[before][-1]),
+        how=candidate.how,
+        beside=beside,
+        at_contact=float(np.median(path.beside[close])),
+        inner=float(np.median(path.inner[close])),
+        keeping=keeping,
+        heading=heading,
+        came_past=_came_past(path, measures),
+        alongside=_alongside(path, first),
+        pace=None if whole is None or whole.error > 0.2 else whole.share,
+        late_pace=None if late is None or late.end < time - 1.2 else late.share,
+        stood=stood,
+        never_stood=never,
+        place=place,
+        queued=stood > 0 and _queued(path, paths, measures, way, first),
+        small=_small(path),
+        confidence=0.9 if candidate.lonely else 0.5,
+    )
+
+
+def _keeping(path: Path, time: float) -> Keeping:
+    use = (path.times <= time + 0.05) & ~path.blind
+    if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
+        return Keeping(float(path.times[0]), time, (), 0.0)
+    times, across = path.times[use], path.across[use]
+    rest = across - np.convolve(np.pad(across, 3, mode="edge"), np.ones(7) / 7, "valid")
+    noise = float(1.48 * np.median(np.abs(rest)))
+    return moves_of(times, across, noise=max(noise, 0.02))
+
+
+def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace]) -> Heading | None:
+    last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
+    if last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
+        return "crossing"
+    if whole is None or whole.error > 0.25:
+        return None
+    if whole.share > -0.2:
+        return "same"
+    return "oncoming" if whole.share < -0.45 and all(pace.share < 0 for pace in windows[:3]) else None
+
+
+def _standing(
+    path: Path, ways: Floats, windows: Sequence[Pace], first: float, keeping: Keeping
+) -> tuple[float, float]:
+    """Confidences that it stood before it moved, and that it never did."""
+    early = pace_over(path, ways, float(path.times[0]), max(first, float(path.times[0]) + 0.8))
+    if early is not None and abs(early.share) < STANDS and early.error < 0.08:
+        return 0.85, 0.0
+    if len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
+        return 0.0, 0.85
+    return 0.0, 0.0
+
+
+def _place(path: Path, measures: Measures, lanes: Lanes, beside: float, early: NDArray[np.bool_]) -> Place | None:
+    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
+    ego = float(np.median(path.ego[early]))
+    lane = int(np.floor(ego + beside))
+    right = beside > 0
+    near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
+    until = measures.times <= path.times[early][-1]
+    near_paint = np.nanmean(_shown(paint_at(measures.profiles, lanes, near_line)[until]))
+    far_paint = np.nanmean(_shown(paint_at(measures.profiles, lanes, far_line)[until]))
+    if abs(beside) <= 0.4 or far_paint > 0.2:
+        return "lane"
+    return "edge" if far_paint < 0.12 and near_paint > 0.6 and abs(beside) < 1.4 else None
+
+
+def _shown(values: Floats) -> Floats:
+    return values if np.isfinite(values).any() else np.zeros(1)
+
+
+def _came_past(path: Path, measures: Measures) -> bool:
+    """First seen large at the picture's edge, then shrinking: it overtook the camera."""
+    if path.times[0] < measures.times[0] + 0.5 or len(path.times) < 10:
+        return False
+    start = float(path.near[:3].mean())
+    return bool(path.cut[:3].all() and start > 0.2 * measures.size[1] and path.near[8:16].mean() < 0.9 * start)
+
+
+def _alongside(path: Path, first: float) -> bool:
+    """Cut off by the picture's edge when the first of the two moved: its rear was beside or behind the camera."""
+    around = np.abs(path.times - first) <= 0.5
+    return bool(around.any() and path.cut[around].mean() > 0.7)
+
+
+def _queued(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> bool:
+    """Others stood in the same lane at about the same time, one of them within a few car lengths."""
+    standing = 0
+    lane = float(np.median(path.across[path.times <= first + 0.2])) if (path.times <= first + 0.2).any() else 0.0
+    for other in paths:
+        if other.number == path.number or other.times[-1] < first - 3.0 or other.times[0] > first + 2.5:
+            continue
+        if abs(float(np.median(other.across)) - lane) > 0.4:
+            continue
+        ways = np.interp(other.times, measures.times, way)
+        pace = pace_over(other, ways, float(other.times[0]), float(other.times[-1]))
+        if pace is not None and abs(pace.share) < STANDS and pace.error < 0.1:
+            standing += 1
+    return standing >= 2
+
+
+def _small(path: Path) -> float:
+    """Confidence that it is a thing on the road: narrower than any car, straight ahead."""
+    near = (path.near > 30) & ~path.cut & ~path.hidden
+    if near.sum() < 4:
+        return 0.0
+    return 0.8 if float(np.median(path.span[near])) < 0.95 else 0.0
