@@ -34,7 +34,7 @@ def main() -> None:
     assert importlib.metadata.entry_points(group="datasette")["vlmrec"].load(), "the Datasette plugin is missing"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        run(program, "synth", "--out", "clips", "--count", "1", "--duration", "2", "--size", "320x180")
+        run(program, "synth", "--out", "clips", "--count", "1", "--duration", "6", "--size", "320x180")
         run(program, "extract", "clips", "--run-id", "first")
         run(program, "verify", "first", "--replay")
         assert '"layer2"' in run(program, "score", "first", "--gold", "clips/gold", "--json")
