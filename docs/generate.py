@@ -15,6 +15,8 @@ from typing import Any
 import click
 import msgspec
 
+from vlmrec.engine.cases import cases_table
+from vlmrec.engine.reference import load_reference, versions
 from vlmrec.events import EVENT_TYPES, Family, Payload, Stage, event_id
 from vlmrec.log.views import VIEWS
 from vlmrec.protocol import EngineStatus
@@ -56,6 +58,7 @@ def generate() -> Iterator[tuple[str, str]]:
     yield "docs/events.md", _events_page()
     yield "docs/sql.md", _sql_page()
     yield "docs/glossary.md", _glossary_page()
+    yield "docs/engine.md", _engine_page()
 
 
 def _pages_of_commands() -> list[str]:
@@ -288,6 +291,15 @@ def _glossary_page() -> str:
         values = ", ".join(f"`{member.value}`" for member in enum)
         parts.append(f"\n**{enum.__name__}**: {values}. {inspect.cleandoc(enum.__doc__ or '')}\n")
     return "".join(parts)
+
+
+def _engine_page() -> str:
+    """The page with its table of decided cases, as the newest embedded engine judges them."""
+    before, begin, rest = (
+        (DOCS / "engine.md").read_text(encoding="utf-8").partition("<!-- [cases by `make docs`] -->\n")
+    )
+    _, end, after = rest.partition("<!-- [end] -->\n")
+    return before + begin + cases_table(load_reference(versions()[-1])) + end + after
 
 
 def _in_cell(text: str) -> str:

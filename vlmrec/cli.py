@@ -45,6 +45,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
     },
     "Project": {
         "score": Row("score", "Score a run against labels: answers, clips, and what ruled the right chart out."),
+        "rescore": Row("rescore", "Put a run's stored answers to another engine version; the latest run where none is named."),
         "confusion": Row("confusion", "Show what runs take for what: confusion matrices of one question, with the clips behind each cell."),
         "compare": Row("compare", "Compare runs over the clips they share, and say whether a difference is more than chance."),
         "catalog": Row("catalog", "Bring together every run of a store in catalog.db, for questions across runs; disposable."),
