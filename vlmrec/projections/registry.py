@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from vlmrec.gold import GoldSet
 from vlmrec.projections.core import Projection
+from vlmrec.stages.rules import RuleSet
 
 AnyProjection: TypeAlias = Projection[Any, Any, Any, Any]
 
@@ -18,11 +19,13 @@ class Inputs(NamedTuple):
     """What a projection may be given from outside the log."""
 
     gold: GoldSet
+    rules: RuleSet
+    rules_hash: str
 
 
 Make: TypeAlias = Callable[[Inputs], AnyProjection]
 
-MODULES: tuple[str, ...] = ("compare", "confusion", "score", "show", "status")
+MODULES: tuple[str, ...] = ("compare", "confusion", "rescore", "score", "show", "status")
 _registered: dict[str, Make] = {}
 
 

@@ -2,17 +2,24 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+import msgspec
 from msgspec.structs import replace
 
-from vlmrec.config import Config, ResolvedModel
+from vlmrec.config import Config, ModelSettings, ResolvedModel
 from vlmrec.errors import InputError
+from vlmrec.log.store import resolve_run
 from vlmrec.models.client import in_process
 from vlmrec.models.endpoint import Endpoint
+from vlmrec.models.presets import FREE, Provider
+from vlmrec.models.replay import open_replay
 from vlmrec.stages.ports import Model
 from vlmrec.stages.request import Wire
+
+REPLAY = "replay:"
 
 
 class OpenModel(NamedTuple):
@@ -40,8 +47,17 @@ def wire_settings(resolved: ResolvedModel) -> Wire:
 
 
 @asynccontextmanager
-async def open_model(model: str, config: Config, *, base_urls: tuple[str, ...] = ()) -> AsyncIterator[OpenModel]:
-    """Connect to ``model`` (``provider/name``). Raises InputError naming what is missing to call it."""
+async def open_model(
+    model: str, config: Config, *, store: Path, base_urls: tuple[str, ...] = ()
+) -> AsyncIterator[OpenModel]:
+    """Connect to ``model``: ``provider/name``, or ``replay:RUN`` for the replies of a run in ``store``.
+
+    Raises InputError naming what is missing to call it.
+    """
+    if model.startswith(REPLAY):
+        with open_replay(resolve_run(model.removeprefix(REPLAY), store)) as port:
+            yield OpenModel(port, _replayed(model), msgspec.convert(port.manifest.parameters["wire"], Wire))
+        return
     resolved = config.resolve(model, base_urls=base_urls)
     if resolved.missing:
         raise InputError(f"{model} can't be called yet: {'; '.join(resolved.missing)} (see `vlmrec models`)")
@@ -52,6 +68,11 @@ async def open_model(model: str, config: Config, *, base_urls: tuple[str, ...] =
         if resolved.provider_name == "observer":
             wire = replace(wire, model=model)  # the observer is asked by its whole name, wherever it is served
         yield OpenModel(endpoint, resolved, wire)
+
+
+def _replayed(model: str) -> ResolvedModel:
+    provider = Provider(base_urls=(), key_required=False, in_flight=64)
+    return ResolvedModel(model, "replay", provider, model, ModelSettings(), FREE, None, ())
 
 
 def observer_transport() -> httpx.AsyncBaseTransport:

@@ -32,6 +32,7 @@ from vlmrec.log.format import LogKind, Parent
 from vlmrec.log.reader import open_log
 from vlmrec.log.writer import LogWriter
 from vlmrec.models.limits import RateChange
+from vlmrec.models.retry import RetryPolicy
 from vlmrec.stages.condition import Condition, axis_values, canonical_id
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.orchestrator import ClipTask, Setting, Stop, run_clips
@@ -81,6 +82,7 @@ class Parts:
     limiter: Callable[[Callable[[RateChange], None]], Limiter]
     clock: Clock
     scrub: Callable[[bytes], tuple[bytes, int]]
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 class RunResult(NamedTuple):
@@ -211,6 +213,7 @@ async def drive(
             limiter=parts.limiter(rates.record),
             clock=parts.clock,
             scrub=parts.scrub,
+            policy=parts.policy,
         )
         try:
             await run_clips(setting, tasks, workers=workers, stop=stop, progress=progress)

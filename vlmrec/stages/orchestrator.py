@@ -333,6 +333,9 @@ class ClipRunner:
                     request_id=f"{setting.log_uuid}/{name}",
                     model=setting.context.condition.model,
                     max_tokens=limit,
+                    fingerprint=spec.fingerprint,
+                    sample=effect.sample,
+                    loggable=spec.request.body,
                 ),
                 clip=self._state.clip,
             )

@@ -136,25 +136,6 @@ def fingerprint(stored: JsonValue) -> str:
     return f"v1:{sha256_hex(canonical_json(stored))}"
 
 
-def first_difference(stored: JsonValue, now: JsonValue, path: str = "$") -> str | None:
-    """Where two requests first differ, in the order of sorted keys, and how; None when they don't."""
-    if isinstance(stored, dict) and isinstance(now, dict):
-        for key in sorted(stored.keys() | now.keys()):
-            if key not in stored or key not in now:
-                return f"{path}.{key}: {'only in the stored request' if key in stored else 'only in the request now'}"
-            if (found := first_difference(stored[key], now[key], f"{path}.{key}")) is not None:
-                return found
-        return None
-    if isinstance(stored, list) and isinstance(now, list):
-        for index, (one, other) in enumerate(zip(stored, now, strict=False)):
-            if (found := first_difference(one, other, f"{path}[{index}]")) is not None:
-                return found
-        if len(stored) != len(now):
-            return f"{path}: {len(stored)} items stored, {len(now)} now"
-        return None
-    return None if stored == now else f"{path}: stored {_short(stored)}, now {_short(now)}"
-
-
 def max_tokens(parameters: Parameters, turn: TurnOpened) -> int:
     """The limit on a reply's length, by what it is a reply to."""
     return parameters.max_tokens if turn.stage is Stage.PREDICATE else parameters.table_max_tokens
@@ -166,8 +147,3 @@ def _system(prompt: Prompt) -> dict[str, JsonValue]:
 
 def _text(text: str) -> dict[str, JsonValue]:
     return {"type": "text", "text": text}
-
-
-def _short(value: JsonValue) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:117]}..."

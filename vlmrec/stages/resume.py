@@ -28,6 +28,7 @@ from vlmrec.events import (
 from vlmrec.ledger import Ledger
 from vlmrec.log.reader import LogReader, open_log
 from vlmrec.log.writer import LogWriter
+from vlmrec.models.difference import first_difference
 from vlmrec.stages.calls import crashed_payload
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.decide import Blobs, SendCall
@@ -35,7 +36,7 @@ from vlmrec.stages.extract import Parts, Progress, RunResult, drive
 from vlmrec.stages.orchestrator import ClipTask, Stop, call_prompt, failures_by_key, wire_fields
 from vlmrec.stages.prompts import Templates
 from vlmrec.stages.replay import Bodies, run_context, settle_decisions
-from vlmrec.stages.request import Parameters, build_call, first_difference
+from vlmrec.stages.request import Parameters, build_call
 from vlmrec.stages.state import ClipState, apply, fold
 
 

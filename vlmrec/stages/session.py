@@ -21,6 +21,7 @@ from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits, Price
 from vlmrec.models.limits import AdaptiveLimiter, RateChange
+from vlmrec.models.retry import RetryPolicy
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition
@@ -47,6 +48,7 @@ class Options(Struct, frozen=True, kw_only=True):
     base_urls: tuple[str, ...] = ()
     limits: Limits = Limits()
     price: Price | None = None
+    policy: RetryPolicy = RetryPolicy()
 
 
 class NewRun(Struct, frozen=True, kw_only=True):
@@ -76,7 +78,9 @@ async def begin(
     clips = only(find_clips(new.clips), wanted, new.clip_set)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(new.engine))
-        model = await stack.enter_async_context(open_model(new.condition.model, config, base_urls=options.base_urls))
+        model = await stack.enter_async_context(
+            open_model(new.condition.model, config, store=options.store, base_urls=options.base_urls)
+        )
         plan = Plan(
             run_id=options.run_id,
             condition=new.condition,
@@ -95,6 +99,7 @@ async def begin(
             limiter=_limiter(options, model),
             clock=clock(),
             scrub=config.secrets.scrub,
+            policy=options.policy,
         )
         return await start_run(
             path, plan, parts, log_uuid=str(uuid.uuid4()), workers=options.workers, stop=stop, progress=progress
@@ -123,7 +128,9 @@ async def go_on(
     base_urls = options.base_urls or _endpoint_urls(stored.manifest.endpoint)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(stored.manifest.engine))
-        model = await stack.enter_async_context(open_model(condition.model, config, base_urls=base_urls))
+        model = await stack.enter_async_context(
+            open_model(condition.model, config, store=options.store, base_urls=base_urls)
+        )
         parts = Parts(
             engine=engine.port,
             model=model.port,
@@ -132,6 +139,7 @@ async def go_on(
             limiter=_limiter(options, model),
             clock=clock(),
             scrub=config.secrets.scrub,
+            policy=options.policy,
         )
         return await resume_run(
             path,
