@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from vlmrec.errors import InputError
-from vlmrec.events import CallCompleted, CallRequested, Sample
+from vlmrec.events import CallCompleted, CallRequested, Manifest, RunStarted, Sample
 from vlmrec.log.reader import LogReader, open_log
 from vlmrec.models.difference import first_difference, likeness
 from vlmrec.models.failure_table import FAILURES
@@ -43,6 +43,14 @@ class ReplayModel:
                 self._replies.setdefault((asked.fingerprint, data.sample), data)
         if not self._replies:
             raise InputError(f"{reader.path}: the run holds no completed call, so there is nothing to replay")
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the replayed run was made with."""
+        started = next((event.data for event in self._reader.events(["run.started"])), None)
+        if not isinstance(started, RunStarted):
+            raise InputError(f"{self._reader.path}: this is not the log of a run")
+        return started.manifest
 
     @property
     def endpoint(self) -> str:
