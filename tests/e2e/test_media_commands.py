@@ -17,6 +17,7 @@ from moto.server import ThreadedMotoServer
 
 from vlmrec.canonical import sha256_hex
 
+BUCKET = "commands"  # servers started in one process share their buckets
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE1234567", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMIexampleSECRETkey"}
 
 
@@ -129,8 +130,8 @@ def bucket() -> Iterator[dict[str, str]]:
     host, port = server.get_host_and_port()
     endpoint = f"http://{host}:{port}"
     keys: dict[str, Any] = {name.lower(): value for name, value in KEYS.items()}
-    boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys).create_bucket(Bucket="clips")
-    yield {**KEYS, "VLMREC_S3_ENDPOINT": endpoint, "VLMREC_S3_BUCKET": "clips", "VLMREC_S3_REGION": "us-east-1"}
+    boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys).create_bucket(Bucket=BUCKET)
+    yield {**KEYS, "VLMREC_S3_ENDPOINT": endpoint, "VLMREC_S3_BUCKET": BUCKET, "VLMREC_S3_REGION": "us-east-1"}
     server.stop()
 
 
