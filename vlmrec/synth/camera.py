@@ -98,20 +98,27 @@ def project(points: Floats, view: View, hfov: float, aspect: float) -> Floats:
     return result
 
 
-def outline(road: Road, body: Body, pose: Pose, *, samples: int = 7) -> Floats:
+def outline(road: Road, body: Body, pose: Pose) -> Floats:
     """Points along the edges of a vehicle's box, in the world."""
     heading = math.atan(road.slope(pose.s)) + pose.yaw
     x, y = road.place(pose.s, pose.d)
-    half_w, half_l, top = body.width / 2, body.length / 2, body.height
-    step = np.linspace(-1, 1, samples)
-    along = [(u * half_w, v * half_l, z) for u in (-1, 1) for v in step for z in (0.15, top)]
-    along += [(u * half_w, v * half_l, z) for u in step for v in (-1, 1) for z in (0.15, top)]
-    along += [(u * half_w, v * half_l, z) for u in (-1, 1) for v in (-1, 1) for z in np.linspace(0.15, top, samples)]
-    local = np.array(along)
+    right, ahead = _EDGES[:, 0] * body.width / 2, _EDGES[:, 1] * body.length / 2
+    up = SILL + _EDGES[:, 2] * (body.height - SILL)
     sin, cos = math.sin(heading), math.cos(heading)
-    return np.stack(
-        [x + local[:, 0] * cos + local[:, 1] * sin, y + local[:, 1] * cos - local[:, 0] * sin, local[:, 2]], axis=1
-    )
+    return np.stack([x + right * cos + ahead * sin, y + ahead * cos - right * sin, up], axis=1)
+
+
+def _edges(samples: int) -> Floats:
+    """Points along the twelve edges of a box: x and y from -1 to 1, z from 0 to 1."""
+    run, ends, rise = np.linspace(-1, 1, samples), (-1.0, 1.0), np.linspace(0, 1, samples)
+    along = [(u, v, z) for u in ends for v in run for z in (0.0, 1.0)]
+    across = [(u, v, z) for u in run for v in ends for z in (0.0, 1.0)]
+    upright = [(u, v, z) for u in ends for v in ends for z in rise]
+    return np.array([*along, *across, *upright], dtype=np.float64)
+
+
+SILL = 0.15
+_EDGES = _edges(7)
 
 
 def box_of(points: Floats, view: View, hfov: float, aspect: float) -> Box | None:

@@ -148,10 +148,14 @@ def gold_label(staged: Staged, ledger: Ledger) -> GoldLabel:
 
 
 def make_clips(plans: Sequence[ClipPlan], out: Path, *, ledger: Ledger, workers: int = 1) -> Iterator[Made]:
-    """Renders every plan into ``out``, in the order given, each clip as soon as it is done."""
+    """Renders every plan into ``out``, in the order given, each clip as soon as it is done.
+
+    Every clip has a fresh process: encoding one leaves arithmetic state behind that changes the last bit of
+    some pixels of the next.
+    """
     out.mkdir(parents=True, exist_ok=True)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=context) as pool:
+    with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=context, max_tasks_per_child=1) as pool:
         for plan, video in zip(plans, pool.map(_render, plans, [out] * len(plans)), strict=True):
             staged = stage_clip(plan)
             gold = write_gold(out / "gold", gold_label(staged, ledger))
