@@ -24,7 +24,7 @@ def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, wi
         stream.options = {"preset": "veryfast", "crf": str(crf), "threads": "1", "x264-params": "mbtree=0"}
         stream.codec_context.thread_count = 1
         for image in frames:
-            planes = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420)
+            planes = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420), np.uint8)
             frame = av.VideoFrame.from_ndarray(planes, format="yuv420p")
             frame.pts, frame.time_base = count, Fraction(1, fps)
             container.mux(stream.encode(frame))
