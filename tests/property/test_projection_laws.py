@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,13 +26,15 @@ from vlmrec.gold import GoldSet, gold_set
 from vlmrec.projections.core import Folding, LogProvenance, event_types, finish, project, stable_bytes
 from vlmrec.projections.memory import MemoryLog
 from vlmrec.projections.registry import MODULES, AnyProjection, Inputs, projections
+from vlmrec.stages.rules import parse_rules, rules_hash
 
 PROJECTIONS = projections()
+RULES = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def make(name: str, gold: GoldSet) -> AnyProjection:
-    return PROJECTIONS[name](Inputs(gold=gold))
+    return PROJECTIONS[name](Inputs(gold=gold, rules=parse_rules(RULES), rules_hash=rules_hash(RULES)))
 
 
 def of_runs(projection: AnyProjection, runs: Sequence[RunBuilder]) -> Sequence[RunBuilder]:

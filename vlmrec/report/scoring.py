@@ -1,19 +1,22 @@
 """Brings stored runs and a folder of labels together: the labels are carried to the runs' ledger, then projected."""
 
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldSet, load_gold
+from vlmrec.gold import GoldSet, gold_set, load_gold
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.projections.compare import CompareRuns, Comparison
 from vlmrec.projections.confusion import Confusion, ConfusionOfQuestion
 from vlmrec.projections.core import LogSource, Projected, project, run_facts
 from vlmrec.projections.labels import GoldMapping, only_clips
 from vlmrec.projections.meter import CallFigures
+from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.report.goldmap import gold_for_ledger
 from vlmrec.report.logs import open_sources, read_clip_set
+from vlmrec.stages.rules import parse_rules, rules_hash
 
 
 def score_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[Score, CallFigures]:
@@ -48,6 +51,17 @@ def confusion_of(
             raise InputError(f"the ledger {ledger.data_version} has no question {question_id!r}; it has: {known}")
         labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(ConfusionOfQuestion(labels, question_id, mapping=mapping), logs, clips=only)
+
+
+def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = None) -> Projected[Scan, None]:
+    """Everything a scan finds in these runs, by the shipped validation rules; labels serve propagation alone."""
+    only = read_clip_set(clips)
+    with open_sources(runs) as logs:
+        labels, mapping = gold_set({}), GoldMapping()
+        if gold is not None:
+            labels, mapping = labels_for(logs, load_gold(gold), only)
+        document = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
+        return project(ScanRuns(parse_rules(document), rules_hash(document), labels, mapping=mapping), logs, clips=only)
 
 
 def labels_for(logs: Sequence[LogSource], gold: GoldSet, clips: frozenset[str] | None) -> tuple[GoldSet, GoldMapping]:

@@ -1,0 +1,227 @@
+"""Faults planted in otherwise good logs are found, each with its turn; in clean logs nothing is."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from runbuilder import LEDGER, RunBuilder, axes, ledger_of, question
+from strategies import GOLD_TABLE
+from test_projection_score import label, labels
+
+from vlmrec.commands.scan import command
+from vlmrec.gold import GoldSet, gold_set
+from vlmrec.projections.core import project
+from vlmrec.projections.findings import Finding
+from vlmrec.projections.scan import Scan, ScanRuns
+from vlmrec.stages.rules import parse_rules, rules_hash
+
+RULES = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
+WIDE = ledger_of(
+    question("q_collision", "none", "vehicle_contact object_contact no_contact", scope="instant"),
+    question("q_direction_relation", "none", "same_direction oncoming crossing"),
+    question("q_maneuver", "self other", "straight lane_change stopped"),
+    question("q_motion_at_contact", "self other", "moving standing", scope="instant"),
+)
+CODES = ("straight", "lane_change", "stopped")
+SAID = {
+    "ko": (
+        "4.2초에 두 차량이 충돌했다.",
+        "상대 차량이 왼쪽 차로에서 옆 차로로 차로를 변경했다.",
+        "블랙박스 차량은 직진한다.",
+    ),
+    "en": (
+        "The two cars collide at 4.2 s.",
+        "The other car moves from the left lane into the next lane.",
+        "The ego vehicle goes straight.",
+    ),
+}
+
+
+def good_run(
+    language: str = "en", run_id: str = "run", order: str = "ledger", clips: tuple[str, ...] = ("c1", "c2")
+) -> RunBuilder:
+    run = RunBuilder(run_id=run_id, clips=clips, ledger=WIDE, axes=axes(L=language, O=order))
+    codes = CODES if order == "ledger" else CODES[::-1]
+    hit, theirs, ours = SAID[language]
+    for name in clips:
+        clip = run.clip(name)
+        clip.turn(
+            "q_collision",
+            "none",
+            value="vehicle_contact",
+            explanation=hit,
+            evidence=(4.0, 4.4),
+            predicted=1000,
+            prompt_tokens=1040,
+        )
+        clip.submit("asking", ["차43-2", "차43-3"])
+        clip.turn(
+            "q_maneuver",
+            "other",
+            value="lane_change",
+            explanation=theirs,
+            options=codes,
+            predicted=1000,
+            prompt_tokens=980,
+        )
+        clip.turn(
+            "q_maneuver", "self", value="straight", explanation=ours, options=codes, predicted=1000, prompt_tokens=1000
+        )
+        clip.submit("confirmed", ["차43-2"]).finish()
+    return run
+
+
+def scan(*runs: RunBuilder, gold: GoldSet | None = None) -> Scan:
+    projection = ScanRuns(parse_rules(RULES), rules_hash(RULES), gold or gold_set({}))
+    return project(projection, [run.log() for run in runs]).result
+
+
+def where(findings: tuple[Finding, ...]) -> list[tuple[str, str, str, str]]:
+    return [(f.kind, f.rule, f.clip, f"{f.question_id}/{f.party}") for f in findings]
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_a_clean_log_gives_no_finding(language: str) -> None:
+    assert scan(good_run(language)).findings == ()
+    assert scan(good_run(language), good_run(language, "other", "shuffle-1")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("There is no collision; the cars pass each other.", True),
+        ("두 차량은 부딪치지 않고 지나간다.", True),
+        ("Just before the collision it goes straight.", False),
+        ('The text "no collision" is an option.', False),
+        ("It could not avoid the collision.", False),
+        ("“충돌 없음”이라는 선택지와 달리 직진한다.", False),
+    ],
+)
+def test_a_collision_denied_in_one_turn_and_asserted_in_another_is_found(text: str, found: bool) -> None:
+    run = good_run()
+    clip = run.clip("c3").turn("q_collision", "none", value="vehicle_contact")
+    clip.turn("q_maneuver", "self", value="straight", explanation=text)
+    expected = [("contradictions", "collision_told_both_ways", "c3", "q_maneuver/self")] if found else []
+    assert where(scan(run).findings) == expected
+
+
+def test_texts_contradict_each_other_also_where_the_question_was_not_answered() -> None:
+    run = good_run()
+    clip = run.clip("c3").turn("q_maneuver", "self", value="straight", explanation="The cars collide at 3 s.")
+    clip.turn("q_motion_at_contact", "other", status="unknown", explanation="No collision takes place.")
+    (finding,) = scan(run).findings
+    assert (finding.rule, finding.question_id) == ("collision_told_both_ways", "q_motion_at_contact")
+    assert finding.against is not None
+    assert finding.against.question_id == "q_maneuver"
+
+
+@pytest.mark.parametrize(
+    "text", ["No other vehicle is visible in the clip.", "영상에 상대 차량이 전혀 나타나지 않는다."]
+)
+def test_a_counterpart_absent_in_one_turn_and_acting_in_another_is_found(text: str) -> None:
+    run = good_run()
+    clip = run.clip("c3").turn("q_maneuver", "other", value="lane_change")
+    clip.turn("q_motion_at_contact", "self", value="moving", explanation=text)
+    assert where(scan(run).findings) == [("contradictions", "absent_yet_acting", "c3", "q_motion_at_contact/self")]
+
+
+def test_answers_that_cannot_both_be_true_are_found_once_and_also_where_validation_demoted_one() -> None:
+    run = good_run()
+    clip = run.clip("c3").turn("q_maneuver", "other", value="stopped")
+    clip.turn("q_motion_at_contact", "other", status="unknown", demoted_from="moving")
+    (finding,) = scan(run).findings
+    assert (finding.rule, finding.clip) == ("stopped_yet_moving", "c3")
+    assert finding.against is not None
+
+
+def test_an_answer_against_the_entity_table_is_found() -> None:
+    run = good_run()
+    table = b'{"entities":[{"id":"e1","kind":"car","role":"counterpart","heading":"oncoming"}],"contact_time":4.0}'
+    run.clip("c3").table(table).turn("q_direction_relation", "none", value="same_direction")
+    assert where(scan(run).findings) == [
+        ("contradictions", "table_heading_oncoming", "c3", "q_direction_relation/none")
+    ]
+
+
+def test_a_repetition_loop_in_text_or_reasoning_is_found() -> None:
+    run = good_run()
+    loop = "the car is in the lane and then it goes on and " * 12
+    run.clip("c3").turn("q_maneuver", "self", value="straight", reasoning=loop)
+    run.clip("c4").turn(
+        "q_maneuver", "self", value="straight", explanation="차량은 직진하고 있으며 계속 같은 차로에 " * 9
+    )
+    run.clip("c5").turn("q_maneuver", "self", value="straight", repetition=0.8)
+    assert [(kind, clip) for kind, _, clip, _ in where(scan(run).findings)] == [
+        ("repetition", "c3"),
+        ("repetition", "c4"),
+        ("repetition", "c5"),
+    ]
+
+
+def test_drift_from_a_lane_to_a_crossing_course_is_found_with_its_steps() -> None:
+    run = good_run("ko")
+    told = "흰색 차량이 왼쪽 차로에 있다. 그 차량은 왼쪽에서 다가온다. 그러므로 앞을 가로질러 지나간다."
+    run.clip("c3").turn("q_maneuver", "other", value="straight", reasoning=told)
+    (finding,) = scan(run).findings
+    assert (finding.kind, finding.clip, len(finding.words)) == ("drift", "c3", 3)
+
+
+def test_an_ignored_frame_rate_is_found_by_its_prompt_tokens() -> None:
+    run = good_run()
+    clip = run.clip("c3").turn("q_maneuver", "self", value="straight", predicted=8000, prompt_tokens=2100)
+    clip.turn("q_maneuver", "other", value="straight", predicted=8000, prompt_tokens=8300)
+    found = scan(run)
+    assert where(found.findings) == [("provider", "too_few_tokens", "c3", "q_maneuver/self")]
+    (figures,) = found.provider
+    assert (figures.compared, figures.too_few, figures.too_many) == (8, 1, 0)
+
+
+def test_answers_that_keep_their_place_when_options_are_shuffled_are_found() -> None:
+    first, second = good_run(), good_run(run_id="second", order="shuffle-1")
+    first.clip("c3").turn("q_maneuver", "self", value="straight", options=CODES)
+    second.clip("c3").turn("q_maneuver", "self", value="stopped", options=CODES[::-1])
+    found = scan(first, second)
+    assert where(found.findings) == [("order", "same_place", "c3", "q_maneuver/self")]
+    (effect,) = found.order
+    assert (effect.turns, effect.changed, effect.same_place) == (5, 1, 1)
+    assert effect.first_expected == pytest.approx(1 / 3)
+
+
+def test_later_answers_are_told_apart_by_whether_an_earlier_one_was_wrong() -> None:
+    run = RunBuilder(clips=["a", "b"], ledger=LEDGER)
+    for name, collision, then in (("a", "yes", "straight"), ("b", "no", "stopped")):
+        clip = run.clip(name).turn("q_collision", "none", value=collision).submit("asking", ["x", "y"])
+        clip.turn("q_maneuver", "self", value=then).submit("open", ["x", "y"]).finish()
+    seen = {("q_collision", "none"): "yes", ("q_maneuver", "self"): "straight"}
+    (one,) = scan(run, gold=labels(label("a", answers=seen), label("b", answers=seen))).propagation
+    assert (one.after_right.items, one.after_right.correct) == (1, 1)
+    assert (one.after_wrong.items, one.after_wrong.correct) == (1, 0)
+
+
+def test_a_wrong_table_is_told_apart_from_a_right_one() -> None:
+    run = RunBuilder(clips=["a"])
+    run.clip("a").table(b'{"entities":[],"contact_time":null}').turn("q_maneuver", "self", value="straight")
+    gold = labels(label("a", answers={("q_maneuver", "self"): "straight"}, stage0=GOLD_TABLE))
+    (one,) = scan(run, gold=gold).propagation
+    assert (one.table_wrong.items, one.table_right.items) == (1, 0)
+
+
+def test_the_command_lists_findings_and_can_be_narrowed(tmp_path: Path) -> None:
+    run = good_run()
+    run.clip("c3").turn(
+        "q_maneuver", "self", value="straight", explanation="There is no collision.", predicted=900, prompt_tokens=100
+    )
+    run.clip("c4").turn("q_collision", "none", value="vehicle_contact").turn(
+        "q_maneuver", "self", explanation="No contact occurs."
+    )
+    path = run.write(tmp_path)
+    printed = CliRunner().invoke(command, [str(path)])
+    assert printed.exit_code == 0, printed.output
+    assert "collision_told_both_ways" in printed.stdout
+    assert "too_few_tokens" in printed.stdout
+    narrowed = json.loads(CliRunner().invoke(command, [str(path), "--only", "provider", "--json"]).stdout)
+    assert {finding["kind"] for finding in narrowed["findings"]} == {"provider"}
+    unknown = CliRunner().invoke(command, [str(path), "--only", "typos"])
+    assert "contradictions, repetition" in str(unknown.exception)

@@ -1,0 +1,257 @@
+"""Looks for what is wrong with answers and their texts, and with what a provider did. Flags, never corrects.
+
+contradictions: a collision asserted and denied, a counterpart absent yet acting, answers against each other and
+against the entity table. repetition: degenerate loops. drift: "left lane" turning into "from the left" into
+"crossing". order: answers that follow an option's place. propagation: later answers after a wrong earlier one.
+provider: prompt tokens that don't fit what was asked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from vlmrec.events import (
+    AnswerAccepted,
+    CallCompleted,
+    CallRequested,
+    ClipOpened,
+    Event,
+    Payload,
+    ReplyParsed,
+    Stage,
+    TableChecked,
+    TurnOpened,
+)
+from vlmrec.gold import GoldSet
+from vlmrec.ledger import Ledger, decode_ledger
+from vlmrec.projections.claims import collision_claims, counterpart_absent, counterpart_acts, drift
+from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.findings import Answered, ClipTexts, Finding, Text, clip_findings
+from vlmrec.projections.labels import UNMAPPED, GoldMapping
+from vlmrec.projections.order import OfClip, OrderEffect, Shown, order_effects, order_findings
+from vlmrec.projections.propagation import Propagation, propagation
+from vlmrec.projections.provider import ProviderFigures, Sent, provider_figures, provider_findings
+from vlmrec.projections.registry import Inputs, register
+from vlmrec.stages.rules import RuleSet
+from vlmrec.stages.table import EntityTable, decode_table
+from vlmrec.stages.text import repetition
+from vlmrec.terms import Answer, BlobRef, Status, TurnKey
+
+
+class Scan(Struct, frozen=True, kw_only=True):
+    """Everything found, and the figures behind the kinds that are no single turn's fault."""
+
+    findings: tuple[Finding, ...]
+    counts: dict[str, tuple[int, ...]]
+    """Findings of each kind, run by run."""
+    turns: tuple[int, ...]
+    """Turns with an answer that were looked at, run by run."""
+    order: tuple[OrderEffect, ...]
+    propagation: tuple[Propagation, ...]
+    provider: tuple[ProviderFigures, ...]
+
+
+class Reply(NamedTuple):
+    """A reply's own text, and the claims in it; reasoning kept apart is read from its blob."""
+
+    event: str
+    key: TurnKey
+    text: Text
+    reasoning: BlobRef | None
+
+
+class ScannedClip(NamedTuple):
+    """A clip, folded for scanning."""
+
+    answers: dict[TurnKey, Answered]
+    shown: dict[TurnKey, Shown]
+    replies: tuple[Reply, ...]
+    sent: tuple[Sent, ...]
+    table: str | None
+    duration_s: float | None
+
+
+class _State:
+    __slots__ = ("answers", "duration_s", "replies", "requested", "sent", "shown", "table")
+
+    def __init__(self) -> None:
+        self.answers: dict[TurnKey, Answered] = {}
+        self.shown: dict[TurnKey, Shown] = {}
+        self.replies: dict[tuple[TurnKey, int], Reply] = {}
+        self.requested: dict[tuple[object, ...], tuple[int | None, bool]] = {}
+        self.sent: list[Sent] = []
+        self.table: str | None = None
+        self.duration_s: float | None = None
+
+
+class ScanRuns:
+    """The projection behind ``vlmrec scan``."""
+
+    name: ClassVar[str] = "scan"
+    version: ClassVar[int] = 1
+    several: ClassVar[bool] = True
+    handles: ClassVar[tuple[type[Payload], ...]] = (
+        ClipOpened,
+        TableChecked,
+        TurnOpened,
+        CallRequested,
+        CallCompleted,
+        ReplyParsed,
+        AnswerAccepted,
+    )
+
+    def __init__(self, rules: RuleSet, rules_hash: str, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED) -> None:
+        self._rules = rules
+        self._rules_hash = rules_hash
+        self._gold = gold
+        self._mapping = mapping
+
+    def inputs(self) -> dict[str, str]:
+        used = self._mapping.migrations
+        mapped = {"migration": ", ".join(used)} if used else {}
+        return {"gold": self._gold.content, "rules": self._rules_hash, **mapped}
+
+    def initial(self) -> _State:
+        return _State()
+
+    def apply(self, state: _State, event: Event) -> None:
+        data = event.data
+        if isinstance(data, CallRequested):
+            state.requested[data.call_key()] = (data.predicted_prompt_tokens, bool(data.media))
+        elif isinstance(data, CallCompleted):
+            predicted, media = state.requested.pop(data.call_key(), (None, False))
+            key = TurnKey(data.question_id, data.party)
+            state.sent.append(
+                Sent(event.id, data.stage, key, predicted, data.usage.prompt_tokens, media, data.usage.media_tokens)
+            )
+        elif isinstance(data, ReplyParsed):
+            if data.stage is Stage.PREDICATE:
+                key = TurnKey(data.question_id, data.party)
+                text = _read(event.id, key, data.explanation or "", data.repetition)
+                state.replies[key, data.sample] = Reply(event.id, key, text, data.reasoning)
+        elif isinstance(data, AnswerAccepted):
+            if data.stage is Stage.PREDICATE and data.source != "not_observable":
+                _accept(state, event.id, data)
+        elif isinstance(data, TurnOpened):
+            if data.stage is Stage.PREDICATE:
+                key = TurnKey(data.question_id, data.party)
+                state.shown[key] = Shown(tuple(option.code for option in data.options), data.round)
+        elif isinstance(data, TableChecked):
+            state.table = data.table.sha256 if data.table is not None else None
+        elif isinstance(data, ClipOpened):
+            state.duration_s = data.duration_s
+
+    def result(self, state: _State) -> ScannedClip:
+        replies = tuple(state.replies[place] for place in sorted(state.replies))
+        return ScannedClip(
+            answers=dict(state.answers),
+            shown=dict(state.shown),
+            replies=replies,
+            sent=tuple(state.sent),
+            table=state.table,
+            duration_s=state.duration_s,
+        )
+
+    def combine(self, runs: Sequence[RunResults[ScannedClip]]) -> Combined[Scan, None]:
+        findings: list[Finding] = []
+        for i, run in enumerate(runs):
+            ledger = _ledger(run)
+            for clip, scanned in run.clips:
+                texts = ClipTexts(
+                    run=i,
+                    clip=clip,
+                    answers=scanned.answers,
+                    texts=[_with_reasoning(reply, run.blob) for reply in scanned.replies],
+                    table=_table(scanned.table, run.blob),
+                    duration_s=scanned.duration_s,
+                )
+                findings += clip_findings(texts, self._rules, ledger)
+                findings += provider_findings(i, clip, scanned.sent)
+        answers: list[Mapping[str, OfClip]] = [
+            {str(clip): (s.answers, s.shown) for clip, s in run.clips} for run in runs
+        ]
+        orders = [run.facts.manifest.axes.get("O") if run.facts.manifest else None for run in runs]
+        findings += order_findings(answers, orders)
+        kinds = sorted({finding.kind for finding in findings})
+        scan = Scan(
+            findings=tuple(findings),
+            counts={kind: tuple(_count(findings, kind, i) for i in range(len(runs))) for kind in kinds},
+            turns=tuple(sum(len(scanned.answers) for _, scanned in run.clips) for run in runs),
+            order=order_effects(answers, orders),
+            propagation=tuple(self._propagation(i, run) for i, run in enumerate(runs)),
+            provider=tuple(
+                provider_figures([sent for _, scanned in run.clips for sent in scanned.sent]) for run in runs
+            ),
+        )
+        return Combined(scan, None)
+
+    def _propagation(self, i: int, run: RunResults[ScannedClip]) -> Propagation:
+        clips = [(clip, scanned.answers, scanned.shown, _table(scanned.table, run.blob)) for clip, scanned in run.clips]
+        return propagation(i, clips, self._gold, run.facts)
+
+
+@register("scan")
+def _make(inputs: Inputs) -> ScanRuns:
+    return ScanRuns(inputs.rules, inputs.rules_hash, inputs.gold)
+
+
+def _accept(state: _State, event: str, data: AnswerAccepted) -> None:
+    key = TurnKey(data.question_id, data.party)
+    value = data.value if data.demoted_from is None else data.demoted_from
+    status = data.status if data.demoted_from is None else Status.OBSERVED
+    answer = Answer(question_id=data.question_id, party=data.party, status=status, value=value)
+    state.answers[key] = Answered(event, answer, data.explanation, data.evidence_start, data.evidence_end, None)
+
+
+def _read(event: str, key: TurnKey, text: str, measured: float | None) -> Text:
+    """The claims of one text; only they are kept."""
+    own = repetition(text)
+    return Text(
+        event=event,
+        key=key,
+        collision=tuple(collision_claims(text)),
+        absent=tuple(counterpart_absent(text)),
+        acts=tuple(counterpart_acts(text)),
+        drift=drift(text),
+        repetition=max((share for share in (own, measured) if share is not None), default=None),
+    )
+
+
+def _with_reasoning(reply: Reply, blob: Callable[[str], bytes]) -> Text:
+    """The claims of a reply with those of its reasoning, which come first: it was written before the answer."""
+    if reply.reasoning is None:
+        return reply.text
+    body = blob(reply.reasoning.sha256).decode("utf-8", errors="replace")
+    thought, said = _read(reply.event, reply.key, body, None), reply.text
+    return Text(
+        event=reply.event,
+        key=reply.key,
+        collision=thought.collision[-1:] + said.collision,  # what it thinks on the way is no claim; where it ends is
+        absent=thought.absent + said.absent,
+        acts=thought.acts + said.acts,
+        drift=thought.drift or said.drift,
+        repetition=max((s for s in (thought.repetition, said.repetition) if s is not None), default=None),
+    )
+
+
+def _table(sha256: str | None, blob: Callable[[str], bytes]) -> EntityTable | None:
+    """The entity table; None too for one that can't be read, which is Stage 0's affair and not a contradiction."""
+    if sha256 is None:
+        return None
+    try:
+        return decode_table(blob(sha256))
+    except msgspec.MsgspecError:
+        return None
+
+
+def _ledger(run: RunResults[ScannedClip]) -> Ledger | None:
+    facts = run.facts
+    if facts.meta is None or facts.questions is None:
+        return None
+    return decode_ledger(run.blob(facts.meta.sha256), run.blob(facts.questions.sha256))
+
+
+def _count(findings: Sequence[Finding], kind: str, run: int) -> int:
+    return sum(finding.kind == kind and finding.run == run for finding in findings)

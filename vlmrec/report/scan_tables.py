@@ -1,0 +1,137 @@
+"""What a scan found, as tables."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from vlmrec.projections.core import Projected
+from vlmrec.projections.findings import KINDS, Finding, chosen_kinds
+from vlmrec.projections.propagation import After
+from vlmrec.projections.scan import Scan
+from vlmrec.report.names import run_names
+from vlmrec.report.table import Table, percent
+
+
+def only_kinds(projected: Projected[Scan, None], names: Sequence[str]) -> Projected[Scan, None]:
+    """The scan with findings of these kinds alone; as it is, for none."""
+    kinds, scan = chosen_kinds(names), projected.result
+    return replace(
+        projected,
+        result=replace(
+            scan,
+            findings=tuple(finding for finding in scan.findings if finding.kind in kinds),
+            counts={kind: count for kind, count in scan.counts.items() if kind in kinds},
+            order=scan.order if "order" in kinds else (),
+            propagation=scan.propagation if "propagation" in kinds else (),
+            provider=scan.provider if "provider" in kinds else (),
+        ),
+    )
+
+
+def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
+    """Counts by kind, every finding, and the figures of order, propagation and provider."""
+    names = run_names(projected.provenance)
+    scan = projected.result
+    tables = [
+        _counts(scan, names),
+        _findings(scan, names),
+        _order(scan, names),
+        _propagation(scan, names),
+        _provider(scan, names),
+    ]
+    return [tables[0], *(table for table in tables[1:] if table.rows)]
+
+
+def _counts(scan: Scan, names: Sequence[str]) -> Table:
+    kinds = [kind for kind in KINDS if kind in scan.counts]
+    rows = [(name, scan.turns[i], *(scan.counts[kind][i] for kind in kinds)) for i, name in enumerate(names)]
+    return Table("Findings", ("run", "turns looked at", *kinds), rows, [] if kinds else ["nothing found"])
+
+
+def _findings(scan: Scan, names: Sequence[str]) -> Table:
+    rows = [
+        (names[f.run], f.clip, f"{f.question_id}/{f.party}", f.kind, f.rule, f.message, _words(f))
+        for f in scan.findings
+    ]
+    return Table("Every finding", ("run", "clip", "turn", "kind", "rule", "what", "in its words"), rows)
+
+
+def _words(finding: Finding) -> str:
+    own = " → ".join(f"“{words}”" for words in finding.words)
+    other = finding.against
+    there = f"against {other.question_id}/{other.party}: “{other.words}”" if other is not None else ""
+    return "; ".join(part for part in (own, there) if part)
+
+
+def _order(scan: Scan, names: Sequence[str]) -> Table:
+    rows = [
+        (
+            f"{names[e.a]}, {names[e.b]}",
+            e.turns,
+            e.changed,
+            percent(e.changed_share),
+            e.same_place,
+            percent(e.first_a),
+            percent(e.first_b),
+            percent(e.first_expected),
+        )
+        for e in scan.order
+    ]
+    columns = (
+        "runs",
+        "turns",
+        "changed",
+        "share",
+        "kept the place",
+        "first option, first run",
+        "second run",
+        "by chance",
+    )
+    return Table("Order of options", columns, rows)
+
+
+def _propagation(scan: Scan, names: Sequence[str]) -> Table:
+    def row(name: str, what: str, after: After) -> tuple[object, ...]:
+        found = after.accuracy
+        between = "-" if found.low is None or found.high is None else f"{100 * found.low:.0f} to {100 * found.high:.0f}"
+        return name, what, after.items, percent(found.estimate), between
+
+    rows = [
+        row(names[one.run], what, after)
+        for one in scan.propagation
+        for what, after in (
+            ("later turns, all before right", one.after_right),
+            ("later turns, one before wrong", one.after_wrong),
+            ("table right", one.table_right),
+            ("table wrong", one.table_wrong),
+        )
+        if after.items
+    ]
+    notes = ["hard clips are hard throughout: a gap is a hint, and oracle substitution (--stage0-from) the test"]
+    return Table("Propagation", ("run", "circumstance", "items", "right", "95 %"), rows, notes)
+
+
+def _provider(scan: Scan, names: Sequence[str]) -> Table:
+    rows = [
+        (
+            name,
+            one.calls,
+            one.compared,
+            "-" if one.ratio_median is None else f"{one.ratio_median:.2f}",
+            one.too_few,
+            one.too_many,
+            one.media_unseen,
+        )
+        for name, one in zip(names, scan.provider, strict=False)
+        if one.calls
+    ]
+    columns = (
+        "run",
+        "calls",
+        "with prediction and count",
+        "counted / predicted",
+        "too few",
+        "too many",
+        "media unseen",
+    )
+    return Table("Prompt tokens", columns, rows)
