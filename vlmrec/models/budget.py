@@ -47,7 +47,12 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self._round(read + usage.completion_tokens * self.completion)
 
     def _round(self, millionths: Decimal) -> Decimal:
-        return (millionths / MILLION + self.request).quantize(CENT_OF_A_CENT, ROUND_CEILING)
+        return plain((millionths / MILLION + self.request).quantize(CENT_OF_A_CENT, ROUND_CEILING))
+
+
+def plain(amount: Decimal) -> Decimal:
+    """``amount`` without trailing zeros and without an exponent: 0, not 0E-8."""
+    return Decimal(f"{amount.normalize():f}")
 
 
 class Limits(Struct, frozen=True, kw_only=True):
