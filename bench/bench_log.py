@@ -54,7 +54,7 @@ def main() -> None:
 
 def bench_append(folder: Path, producers: int) -> None:
     """Rows a second: every producer appends one event, waits until it is durable, and goes on."""
-    each = max(40, 1200 // producers)
+    each = max(200, 2000 // producers)
     ours, bare = [], []
     for turn in range(ROUNDS):
         events = [[call(f"clip-{p:03d}", turn, k) for k in range(each)] for p in range(producers)]

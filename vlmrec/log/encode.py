@@ -17,8 +17,9 @@ from vlmrec.log.format import Tail, tail
 from vlmrec.log.payload import stored_data
 from vlmrec.terms import Blob, BlobRef
 
-_REFERENCE = re.compile(rb'\{"length":(\d+),"media_type":("(?:[^"\\]|\\.)*"),"sha256":"([0-9a-f]{64})"\}')
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z").fullmatch
+_references = re.compile(rb'\{"length":(\d++),"media_type":("(?:[^"\\]++|\\.)*+"),"sha256":"([0-9a-f]{64})"\}').findall
+_text = msgspec.json.Decoder(str).decode
+_is_time = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z").fullmatch
 
 
 class Encoded(NamedTuple):
@@ -62,14 +63,14 @@ def references(data: bytes) -> Sequence[BlobRef]:
     if b'{"length":' not in data:
         return ()
     return [
-        BlobRef(sha256=sha256.decode(), media_type=msgspec.json.decode(media_type, type=str), length=int(length))
-        for length, media_type, sha256 in _REFERENCE.findall(data)
+        BlobRef(sha256=sha256.decode(), media_type=_text(media_type), length=int(length))
+        for length, media_type, sha256 in _references(data)
     ]
 
 
 def _encode_event(event: Event) -> Encoded:
     event_id, clip, time, causation, payload = event
-    if _TIME(time) is None:
+    if _is_time(time) is None:
         raise ValueError(f"{event_id}: time {time!r} is not RFC 3339 in UTC, such as 2026-01-31T09:30:00.125Z")
     if clip == "":
         raise ValueError(f"{event_id}: an empty clip id names no clip")

@@ -122,8 +122,9 @@ def chained_at(previous: str, seq: int, rest: Tail) -> str:
 
 
 def _frame(values: Sequence[Stored]) -> tuple[bytes, bytes]:
-    lengths = [-1 if value is None else len(value) for value in values]
-    return _LENGTHS[len(values)](*lengths), b"".join([value for value in values if value is not None])
+    there = [value or b"" for value in values]  # NULL and empty text differ in their length alone
+    lengths = map(len, there) if None not in values else [-1 if value is None else len(value) for value in values]
+    return _LENGTHS[len(values)](*lengths), b"".join(there)
 
 
 _LENGTHS = [struct.Struct(f">{count}q").pack for count in range(len(EVENT_COLUMNS))]
