@@ -13,16 +13,17 @@ from typing import Any
 import click
 import msgspec
 
-from vlmrec.commands._output import note, print_json
-from vlmrec.config import Config, load_config
+from vlmrec.commands._output import note, print_json, print_table
+from vlmrec.config import load_config
 from vlmrec.errors import INTERRUPTED, InputError
+from vlmrec.log.store import resolve_run
 from vlmrec.models.budget import Limits, Price
 from vlmrec.stages.condition import Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
 from vlmrec.stages.orchestrator import Stop
 from vlmrec.stages.request import Parameters
-from vlmrec.stages.session import NewRun, Options, begin, go_on, interruptible
+from vlmrec.stages.session import NewRun, Options, begin, estimate_top_up, go_on, interruptible, top_up
 from vlmrec.stages.state import ClipState
 
 SAMPLING_TEMPERATURE = 0.7
@@ -46,11 +47,6 @@ def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:
     )
 
 
-def settings_file(settings: Mapping[str, Any]) -> Config:
-    """Providers, models and keys."""
-    return load_config(settings["config"], environ=os.environ)
-
-
 def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
     """What a new run is to be. Raises InputError for settings that make no sense together."""
     if not paths:
@@ -69,21 +65,53 @@ def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
     )
 
 
-def operate(
-    options: Options, new: NewRun | None, paths: tuple[Path, ...], config: Config, *, retry_failed: bool
-) -> RunResult:
+def carry_out(
+    paths: tuple[Path, ...], run_id: str | None, store: Path, settings: Mapping[str, Any]
+) -> tuple[str, Path, RunResult]:
     """Run to the end or to a stop, with progress on a terminal."""
-    if retry_failed and new is not None:
+    if run_id is None:
+        raise InputError("name the run with --run-id")
+    if settings["retry_failed"] and not settings["resume"]:
         raise InputError("--retry-failed goes with --resume")
+    how = options(store, run_id, settings)
+    config = load_config(settings["config"], environ=os.environ)
+    new = None if settings["resume"] or settings["top_up"] else new_run(paths, settings)
+    parent = resolve_run(settings["top_up"], store) if settings["top_up"] else None
 
     async def run() -> RunResult:
         stop = Stop()
         with interruptible(stop), _progress() as progress:
-            if new is not None:
-                return await begin(options, new, config, stop=stop, progress=progress)
-            return await go_on(options, paths, config, retry_failed=retry_failed, stop=stop, progress=progress)
+            if settings["resume"]:
+                retry = settings["retry_failed"]
+                return await go_on(how, paths, config, retry_failed=retry, stop=stop, progress=progress)
+            if parent is not None:
+                return await top_up(how, parent, _version(settings), paths, config, stop=stop, progress=progress)
+            assert new is not None
+            return await begin(how, new, config, stop=stop, progress=progress)
 
-    return asyncio.run(run())
+    return run_id, store, asyncio.run(run())
+
+
+def dry_run(store: Path, settings: Mapping[str, Any], *, as_json: bool) -> None:
+    """Say how many calls a top-up would make at least."""
+    if not settings["top_up"]:
+        raise InputError("--dry-run goes with --top-up")
+    found = estimate_top_up(resolve_run(settings["top_up"], store), _version(settings))
+    if as_json:
+        print_json(found)
+        return
+    print_table(("turn", "calls"), list(found.by_question.items()))
+    cost = "unknown" if found.cost is None else f"about {found.cost} USD"
+    click.echo(
+        f"at least {found.calls} calls on {found.clips_with_calls} of {found.clips} clips; cost {cost} "
+        "(a new answer can lead to further questions)"
+    )
+
+
+def _version(settings: Mapping[str, Any]) -> str:
+    if not settings["engine"]:
+        raise InputError("--top-up needs the embedded engine to ask for: --engine VERSION")
+    return str(settings["engine"])
 
 
 def conclude(run_id: str, store: Path, result: RunResult, *, as_json: bool) -> None:

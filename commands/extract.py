@@ -7,7 +7,7 @@ from vlmrec.commands._options import clips_option, json_option, store_option
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="CLIPS...")
-@click.option("--run-id", required=True, metavar="ID", help="Name of the run; its log is <store>/ID.db.")
+@click.option("--run-id", metavar="ID", help="Name of the run; its log is <store>/ID.db.")
 @click.option("--condition", metavar="TEXT", help="Axes that differ from the defaults, such as 'S2,G3,V=frames-4fps'.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Axis M alone. [default: the embedded observer]")
 @click.option(
@@ -40,23 +40,22 @@ from vlmrec.commands._options import clips_option, json_option, store_option
 @click.option(
     "--retry-failed", is_flag=True, help="With --resume: also try clips again that failed for passing causes."
 )
+@click.option("--top-up", metavar="RUN", help="Take over RUN's answers, and ask only what --engine needs beside them.")
+@click.option("--dry-run", is_flag=True, help="With --top-up: say how many calls it would take, and ask nothing.")
 @clips_option
 @store_option
 @json_option
-def command(paths: tuple[Path, ...], run_id: str, resume: bool, store: Path, as_json: bool, **settings: object) -> None:
+def command(paths: tuple[Path, ...], run_id: str | None, store: Path, as_json: bool, **settings: object) -> None:
     """Ask a model the engine's questions about clips, and record everything in a run log.
 
     \b
         vlmrec extract clips/ --run-id first
         vlmrec extract --run-id first --resume
+        vlmrec extract --run-id second --top-up first --engine 0.1.3
     """
-    from vlmrec.commands._extract import conclude, new_run, operate, options, settings_file
+    from vlmrec.commands._extract import carry_out, conclude, dry_run
 
-    outcome = operate(
-        options(store, run_id, settings),
-        None if resume else new_run(paths, settings),
-        paths,
-        settings_file(settings),
-        retry_failed=bool(settings["retry_failed"]),
-    )
-    conclude(run_id, store, outcome, as_json=as_json)
+    if settings["dry_run"]:
+        dry_run(store, settings, as_json=as_json)
+        return
+    conclude(*carry_out(paths, run_id, store, settings), as_json=as_json)

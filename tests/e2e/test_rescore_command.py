@@ -159,3 +159,28 @@ def test_an_engine_must_be_named_and_known(run_of_the_older_ledger: Path) -> Non
         )
         assert result.exit_code == 2
         assert named in result.output
+
+
+def test_a_top_up_asks_only_what_is_missing_and_takes_the_rest_over_with_its_provenance(
+    run_of_the_older_ledger: Path,
+) -> None:
+    folder = run_of_the_older_ledger
+    plan = invoke(folder, "extract", "--top-up", "old", "--engine", "0.1.3", "--dry-run", "--json")
+    assert plan.exit_code == 0, plan.output
+    planned = json.loads(plan.stdout)
+    with scripted_server(lambda call: answer(None, status="unknown")) as server:
+        result = invoke(
+            folder, "extract", "--run-id", "topped", "--top-up", "old", "--engine", "0.1.3", "--base-url", server.url
+        )
+        asked = {(call.clip, call.question, call.party) for call in server.calls}
+    assert result.exit_code == 0, result.output
+    assert len(asked) >= planned["calls"] > 0
+    with open_log(folder / "store" / "topped.db") as log, open_log(folder / "store" / "old.db") as parent:
+        given = [event for event in log.events(["answer.given"])]  # noqa: C416
+        taken = {(event.clip, event.data.question_id, event.data.party) for event in given}  # type: ignore[attr-defined]
+        assert not asked & taken
+        for event in given:
+            source = event.data.source  # type: ignore[attr-defined]
+            assert source.log == parent.info.uuid
+            assert parent.event(source.event) is not None
+    assert invoke(folder, "verify", "--replay", "topped").exit_code == 0

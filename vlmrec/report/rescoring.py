@@ -16,14 +16,13 @@ import httpx
 
 from vlmrec.canonical import sha256_hex
 from vlmrec.engine.client import EngineClient
-from vlmrec.engine.core import evaluate
 from vlmrec.engine.reference import load_reference
 from vlmrec.errors import InputError
-from vlmrec.events import EngineDescribed, Event, RunStarted, RunStopped
-from vlmrec.ledger import decode_ledger, meta_bytes, questions_bytes
+from vlmrec.events import Event, RunStopped
+from vlmrec.ledger import decode_ledger
 from vlmrec.log.format import LogKind
 from vlmrec.log.format import Parent as LogParent
-from vlmrec.log.reader import LogReader, open_log
+from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
 from vlmrec.log.writer import LogWriter
 from vlmrec.projections.core import Projected, project
@@ -31,6 +30,7 @@ from vlmrec.projections.memory import MemoryLog
 from vlmrec.projections.rescore import RescoreBeside, Rescored
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.report.logs import open_sources
+from vlmrec.stages.parents import embedded_target, read_parent
 from vlmrec.stages.rescore import READ_TYPES, Mode, Parent, Target, rescore_events, stored_clips
 from vlmrec.stages.submission import EngineReply
 
@@ -104,28 +104,6 @@ def rescore_remote(
 def derived_name(parent: Parent, engine: str, mode: Mode) -> str:
     """The run id of a derived log: the parent's, and a short hash of parent head, engine and mode."""
     return f"{parent.manifest.run_id}--{sha256_hex(f'{parent.head}/{engine}/{mode}'.encode())[:10]}"
-
-
-def read_parent(reader: LogReader) -> Parent:
-    """The run behind a log. Raises InputError when it isn't the log of a run."""
-    started = next((event.data for event in reader.events([RunStarted.type])), None)
-    described = next((event.data for event in reader.events([EngineDescribed.type])), None)
-    head = reader.head()
-    if not isinstance(started, RunStarted) or not isinstance(described, EngineDescribed) or head is None:
-        raise InputError(f"{reader.path}: this is not the log of a run, so there are no answers to score again")
-    ledger = decode_ledger(reader.blob(described.meta.sha256), reader.blob(described.questions.sha256))
-    return Parent(reader.info.uuid, head, started.manifest, ledger)
-
-
-def embedded_target(version: str) -> Target:
-    """An embedded engine, called as a function."""
-    reference = load_reference(version)
-
-    def ask(request: EvaluateRequest) -> EngineReply:
-        return EngineReply(None, evaluate(reference, request), None)
-
-    ledger = reference.ledger
-    return Target(f"embedded:{version}", ledger, meta_bytes(ledger), questions_bytes(ledger), ask)
 
 
 @contextmanager

@@ -160,13 +160,13 @@ async def start_run(
     else:
         writer = LogWriter.create(path, kind=LogKind.RUN, log_uuid=log_uuid, created=now, parent=parent)
     with writer:
-        await writer.append_async(events, blobs)
+        taken = [event for batch, _ in given for event in batch]
+        bodies = [blob for _, made in given for blob in made]
+        await writer.append_async([*events, *taken], [*blobs, *bodies])  # at once: the core waits for all of them
         states = {clip.clip_id: ClipState(clip.clip_id) for clip in plan.clips}
-        for batch, bodies in given:
-            await writer.append_async(batch, bodies)
-            for event in batch:
-                if event.clip is not None:
-                    apply(states[event.clip], event)
+        for event in taken:
+            if event.clip is not None:
+                apply(states[event.clip], event)
         tasks = [ClipTask(Path(clip.path), states[clip.clip_id], {}) for clip in plan.clips]
         return await drive(
             writer,

@@ -94,11 +94,7 @@ def rescore_events(
     parent: Parent, clips: Sequence[StoredClip], target: Target, *, run_id: str, mode: Mode, time: str
 ) -> Iterator[Batch]:
     """The whole derived log, batch by batch. ``time`` stands in every event (empty in memory)."""
-    migration = None
-    if parent.ledger.data_version != target.ledger.data_version:
-        migration = load_migration(parent.ledger.data_version, target.ledger.data_version)
-    mapper = Mapper(parent.ledger, target.ledger, migration)
-    taken = [_take(parent, mapper, clip) for clip in clips]
+    taken, migration = take_over(parent, target, clips)
     manifest = derived_manifest(parent, target, taken, migration, run_id=run_id, mode=mode)
     yield _opening(target, manifest, time)
     context = RunContext(manifest, target.ledger, None)
@@ -106,6 +102,15 @@ def rescore_events(
         yield from derive_clip(context, each, target.evaluate, time=time)
     stopped = RunStopped(ordinal=1, reason="done", clips_finished=len(taken))
     yield Batch([make_event(stopped, clip=None, time=time)], [])
+
+
+def take_over(parent: Parent, target: Target, clips: Sequence[StoredClip]) -> tuple[list[Taken], Migration | None]:
+    """The stored answers in the words of the target's ledger, and the declared migration behind them, if any."""
+    migration = None
+    if parent.ledger.data_version != target.ledger.data_version:
+        migration = load_migration(parent.ledger.data_version, target.ledger.data_version)
+    mapper = Mapper(parent.ledger, target.ledger, migration)
+    return [_take(parent, mapper, clip) for clip in clips], migration
 
 
 def derived_manifest(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from vlmrec.config import Config
 from vlmrec.errors import InputError
 from vlmrec.events import CallCompleted, CallFailed, CallRequested
+from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits, Price
@@ -24,15 +25,17 @@ from vlmrec.models.limits import AdaptiveLimiter, RateChange
 from vlmrec.models.retry import RetryPolicy
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.clips import find_clips, only, read_clip_set
-from vlmrec.stages.condition import Condition
+from vlmrec.stages.condition import Condition, condition_from_axes
 from vlmrec.stages.endpoints import OpenModel, open_model
 from vlmrec.stages.engines import open_engine
 from vlmrec.stages.extract import Parts, Plan, Progress, RunResult, start_run
 from vlmrec.stages.orchestrator import Stop
-from vlmrec.stages.ports import Clock, Limiter
+from vlmrec.stages.parents import embedded_target, read_parent
+from vlmrec.stages.ports import Clock, Engine, Limiter
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters
 from vlmrec.stages.resume import Stored, read_stored, resume_run
+from vlmrec.stages.topup import Estimate, batches, estimate, located, read_taken
 from vlmrec.stages.video import ClipMedia
 
 RULES_FILE = "validation_rules.yaml"
@@ -91,16 +94,7 @@ async def begin(
             rules=load_schema(RULES_FILE) if new.condition.stages == "2" else None,
             vote_threshold=new.vote_threshold,
         )
-        parts = Parts(
-            engine=engine.port,
-            model=model.port,
-            media=ClipMedia(new.condition),
-            meter=_meter(options, model, budget or Ledger(options.limits)),
-            limiter=_limiter(options, model),
-            clock=clock(),
-            scrub=config.secrets.scrub,
-            policy=options.policy,
-        )
+        parts = _parts(options, model, engine.port, new.condition, config, budget or Ledger(options.limits))
         return await start_run(
             path, plan, parts, log_uuid=str(uuid.uuid4()), workers=options.workers, stop=stop, progress=progress
         )
@@ -131,16 +125,8 @@ async def go_on(
         model = await stack.enter_async_context(
             open_model(condition.model, config, store=options.store, base_urls=base_urls)
         )
-        parts = Parts(
-            engine=engine.port,
-            model=model.port,
-            media=ClipMedia(condition),
-            meter=_meter(options, model, budget or spent_so_far(stored, options.limits)),
-            limiter=_limiter(options, model),
-            clock=clock(),
-            scrub=config.secrets.scrub,
-            policy=options.policy,
-        )
+        spent = budget or spent_so_far(stored, options.limits)
+        parts = _parts(options, model, engine.port, condition, config, spent)
         return await resume_run(
             path,
             parts,
@@ -152,6 +138,80 @@ async def go_on(
             retry_failed=retry_failed,
             progress=progress,
         )
+
+
+async def top_up(
+    options: Options,
+    run: Path,
+    version: str,
+    clips: tuple[Path, ...],
+    config: Config,
+    *,
+    stop: Stop,
+    progress: Progress,
+) -> RunResult:
+    """A new run under another embedded engine, which takes over the answers of ``run`` and asks only for the rest."""
+    path = run_path(options.store, options.run_id)
+    if path.exists() and has_begun(path):
+        raise InputError(f"run {options.run_id} is in {options.store} already; choose another --run-id, or --resume it")
+    target = embedded_target(version)
+    with open_log(run) as reader:
+        parent = read_parent(reader)
+        parameters = read_stored(reader).parameters
+        taken = read_taken(reader, parent, target)
+    condition = condition_from_axes(parent.manifest.axes)
+    places = {clip.clip_id: Path(clip.path) for clip in find_clips(clips)} if clips else {}
+    base_urls = options.base_urls or _endpoint_urls(parent.manifest.endpoint)
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(open_engine(target.source))
+        model = await stack.enter_async_context(
+            open_model(condition.model, config, store=options.store, base_urls=base_urls)
+        )
+        plan = Plan(
+            run_id=options.run_id,
+            condition=condition,
+            parameters=parameters,
+            clips=located(taken, places),
+            engine=engine.description,
+            templates=load_templates(condition.language),
+            rules=load_schema(RULES_FILE) if condition.stages == "2" else None,
+            vote_threshold=parent.manifest.vote_threshold,
+            extra=taken.extra,
+        )
+        parts = _parts(options, model, engine.port, condition, config, Ledger(options.limits))
+        return await start_run(
+            path,
+            plan,
+            parts,
+            log_uuid=str(uuid.uuid4()),
+            workers=options.workers,
+            stop=stop,
+            progress=progress,
+            parent=LogParent(uuid=parent.uuid, head=parent.head),
+            given=batches(taken, time=parts.clock.now()),
+        )
+
+
+def estimate_top_up(run: Path, version: str) -> Estimate:
+    """How many calls a top-up of ``run`` would make at least."""
+    with open_log(run) as reader:
+        parent = read_parent(reader)
+        return estimate(reader, parent, embedded_target(version), samples=parent.manifest.samples)
+
+
+def _parts(
+    options: Options, model: OpenModel, engine: Engine, condition: Condition, config: Config, budget: Ledger
+) -> Parts:
+    return Parts(
+        engine=engine,
+        model=model.port,
+        media=ClipMedia(condition),
+        meter=_meter(options, model, budget),
+        limiter=_limiter(options, model),
+        clock=clock(),
+        scrub=config.secrets.scrub,
+        policy=options.policy,
+    )
 
 
 def spent_so_far(stored: Stored, limits: Limits) -> Ledger:
