@@ -234,19 +234,16 @@ def plan(
     reference: Reference, standing: list[Side], answers: dict[TurnKey, Answer], closed: set[TurnKey]
 ) -> TurnKey | None:
     ledger = reference.ledger
-    for phase in phases(reference, standing, answers):
-        undecided = None
-        for key in phase:
-            if key in closed:
-                continue
-            verdict = precondition(ledger.question(key.question_id), key.party, answers)
-            if verdict is True:
-                return key
-            if verdict is None and undecided is None:
-                undecided = key
-        if undecided is not None:
-            return undecided
-    return None
+    undecided = None
+    for key in [key for phase in phases(reference, standing, answers) for key in phase]:
+        if key in closed:
+            continue
+        verdict = precondition(ledger.question(key.question_id), key.party, answers)
+        if verdict is True:
+            return key
+        if verdict is None and undecided is None:
+            undecided = key
+    return undecided
 
 
 def phases(reference: Reference, standing: list[Side], answers: dict[TurnKey, Answer]) -> list[list[TurnKey]]:

@@ -91,6 +91,7 @@ class Tables(NamedTuple):
     values: tuple[tuple[TurnKey, Status, str | None], ...]
     positions: tuple[Position, ...]
     gates: tuple[GateNeed, ...]
+    observable: frozenset[TurnKey]
     clauses: dict[TurnKey, tuple[CompiledClause, ...]]
     breaking: int
     survivors: dict[TurnKey, tuple[int, ...]]
@@ -135,6 +136,7 @@ def compile_tables(ledger: Ledger, chapter: Chapter) -> Tables:
         values=tuple(maker.values),
         positions=positions,
         gates=tuple(GateNeed(TurnKey(gate.question, Party(gate.party)), maker.vetoes(gate)) for gate in chapter.gates),
+        observable=frozenset(key for key in ledger.turns if ledger.question(key.question_id).observable),
         clauses={key: maker.clauses(key) for key in ledger.turns},
         breaking=_all_breaking(positions),
         survivors={

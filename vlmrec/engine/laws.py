@@ -40,6 +40,9 @@ class Law(NamedTuple):
 
 Place = tuple[str, str | None, str]
 
+LATEST = 4
+"""How many of a case's answers, from the end, are taken out in turn. Walks put every answer last once."""
+
 
 async def _stateless(probe: Probe, case: Case) -> str | None:
     first, second = await probe.again(case)
@@ -52,7 +55,7 @@ async def _order(probe: Probe, case: Case) -> str | None:
 
 
 async def _abstention(probe: Probe, case: Case) -> str | None:
-    for answer in case.answers:
+    for answer in case.answers[-LATEST:]:
         rest = tuple(other for other in case.answers if other != answer)
         unknown = Answer(question_id=answer.question_id, party=answer.party, status=Status.UNKNOWN)
         lost = _standing(await probe.evaluate(Case(rest))) - _standing(await probe.evaluate(Case((*rest, unknown))))
@@ -63,7 +66,7 @@ async def _abstention(probe: Probe, case: Case) -> str | None:
 
 async def _monotone(probe: Probe, case: Case) -> str | None:
     standing = _standing(await probe.evaluate(case))
-    for answer in case.answers:
+    for answer in case.answers[-LATEST:]:
         fewer = _standing(await probe.evaluate(Case(tuple(other for other in case.answers if other != answer))))
         if standing - fewer:
             return f"adding {_name(answer)} brought back {_places(standing - fewer)}"
@@ -122,6 +125,21 @@ async def _precondition(probe: Probe, case: Case) -> str | None:
     question = probe.ledger.question(asked.question_id)
     if precondition(question, asked.party, by_turn(case.answers)) is False:
         return f"asks {_name(asked)}, whose precondition is false"
+    return None
+
+
+async def _open_precondition_last(probe: Probe, case: Case) -> str | None:
+    answers = by_turn(case.answers)
+    asked = (await probe.evaluate(case)).next_question
+    if asked is None or asked.question_id not in probe.ledger or asked.key in {ref.key for ref in case.skip}:
+        return None
+    if precondition(probe.ledger.question(asked.question_id), asked.party, answers) is not None:
+        return None
+    then = (await probe.evaluate(Case(case.answers, (*case.skip, asked)))).next_question
+    if then is None or then.question_id not in probe.ledger:
+        return None
+    if precondition(probe.ledger.question(then.question_id), then.party, answers) is True:
+        return f"asks {_name(asked)}, whose precondition is open, before {_name(then)}, whose precondition is true"
     return None
 
 
@@ -219,6 +237,11 @@ LAWS = (
         _asks_from_ledger,
     ),
     Law("precondition", "A question whose precondition is false is not asked.", _precondition),
+    Law(
+        "open_precondition_last",
+        "A question whose precondition is open is asked only after all whose precondition is true.",
+        _open_precondition_last,
+    ),
     Law("status", "The status says what the candidates and the next question say.", _status),
     Law("shares", "Shares lie in 0 to 100 and sum to 100.", _shares),
     Law("fault_range", "fault_range holds the result and spans observed modifiers only.", _range),

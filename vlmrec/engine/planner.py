@@ -1,12 +1,12 @@
 """Which question comes next.
 
 In this order: gates; what separates the charts still standing; what settles the last one (assignment,
-variant, required conditions); its visible modifiers. Among questions of one kind those whose precondition
-holds come before those whose precondition is still open, and one whose precondition is false never comes.
+variant, required conditions); its visible modifiers. Of all these, those whose precondition holds come
+before those whose precondition is still open, and one whose precondition is false never comes.
 Separating questions are ranked by the expected number of positions left, ties by ledger order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from vlmrec.engine.compiled import Position, Tables
 from vlmrec.engine.modifiers import is_gated
@@ -20,13 +20,16 @@ def next_question(
 
     ``separators`` are ``separating_questions`` of what stands; they depend on nothing else, so a caller may keep them.
     """
-    found = _first_askable(tables, (gate.key for gate in tables.gates), state, closed)
-    if found is None:
-        found = _first_askable(tables, separators, state, closed)
-    if found is not None or len({position.chart.id for position in standing}) != 1:
-        return found
-    found = _first_askable(tables, _required(tables, standing), state, closed)
-    return found if found is not None else _first_askable(tables, _modifiers(standing, state), state, closed)
+    undecided = None
+    for key in _worth_asking(tables, separators, standing, state):
+        if closed & tables.key_bit[key]:
+            continue
+        verdict = tables.precondition(key, state)
+        if verdict:
+            return key
+        if verdict is None and undecided is None:
+            undecided = key
+    return undecided
 
 
 def separating_questions(tables: Tables, alive: int) -> tuple[TurnKey, ...]:
@@ -42,17 +45,15 @@ def separating_questions(tables: Tables, alive: int) -> tuple[TurnKey, ...]:
     return tuple(key for _, _, key in sorted(ranked, key=lambda entry: entry[:2]))
 
 
-def _first_askable(tables: Tables, keys: Iterable[TurnKey], state: int, closed: int) -> TurnKey | None:
-    undecided = None
-    for key in keys:
-        if closed & tables.key_bit[key]:
-            continue
-        verdict = tables.precondition(key, state)
-        if verdict:
-            return key
-        if verdict is None and undecided is None:
-            undecided = key
-    return undecided
+def _worth_asking(
+    tables: Tables, separators: tuple[TurnKey, ...], standing: Sequence[Position], state: int
+) -> Iterator[TurnKey]:
+    for gate in tables.gates:
+        yield gate.key
+    yield from separators
+    if len({position.chart.id for position in standing}) == 1:
+        yield from _required(tables, standing)
+        yield from _modifiers(tables, standing, state)
 
 
 def _required(tables: Tables, standing: Sequence[Position]) -> list[TurnKey]:
@@ -60,7 +61,7 @@ def _required(tables: Tables, standing: Sequence[Position]) -> list[TurnKey]:
     return sorted(keys, key=tables.ledger.order)
 
 
-def _modifiers(standing: Sequence[Position], state: int) -> Iterator[TurnKey]:
+def _modifiers(tables: Tables, standing: Sequence[Position], state: int) -> Iterator[TurnKey]:
     for position in standing:
         observed = [row.row for row in position.rows if row.holds(state)]
         open_rows = [row for row in position.rows if row.row.ask and row.row not in observed]
@@ -69,4 +70,4 @@ def _modifiers(standing: Sequence[Position], state: int) -> Iterator[TurnKey]:
                 continue
             for alternative in row.when:
                 if not any(state & need.no for need in alternative):
-                    yield from (need.key for need in alternative)
+                    yield from (need.key for need in alternative if need.key in tables.observable)

@@ -66,6 +66,19 @@ def asks_against_preconditions(reference: Reference, request: Json, ask: Callabl
     return reply
 
 
+def asks_open_preconditions_first(reference: Reference, request: Json, ask: Callable[[Json], Json]) -> Json:
+    reply = ask(request)
+    answers = {answer.key: answer for answer in msgspec.convert(request["answers"], tuple[Answer, ...])}
+    closed = set(answers) | {(ref["question_id"], Party(ref["party"])) for ref in request.get("skip", ())}
+    few = 2 < len(answers) < 9 and len(answers) == len(closed) and reply["next_question"]
+    for key in reference.ledger.turns if few else ():
+        question = reference.ledger.question(key.question_id)
+        if key not in closed and precondition(question, key.party, answers) is None:
+            reply["next_question"] = {"question_id": key.question_id, "party": key.party}
+            break
+    return reply
+
+
 def asks_unknown_questions(reference: Reference, request: Json, ask: Callable[[Json], Json]) -> Json:
     reply = ask(request)
     if reply["next_question"]:
@@ -134,6 +147,7 @@ FAULTS: dict[str, tuple[str, Fault]] = {
     "relations are not turned": ("swap", relations_are_not_turned),
     "asks again": ("asks_once", asks_again),
     "asks against preconditions": ("precondition", asks_against_preconditions),
+    "asks open preconditions first": ("open_precondition_last", asks_open_preconditions_first),
     "asks unknown questions": ("asks_from_ledger", asks_unknown_questions),
     "shares do not add up": ("shares", shares_do_not_add_up),
     "ranges are invented": ("fault_range", ranges_are_invented),

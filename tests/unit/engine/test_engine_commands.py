@@ -113,7 +113,7 @@ def test_check_passes_over_the_network(url: str) -> None:
 
 
 def test_check_fails_where_something_else_answers(url: str) -> None:
-    with pytest.raises(CheckFailed, match="1 of 28 laws do not hold"):
+    with pytest.raises(CheckFailed, match="1 of 29 laws do not hold"):
         run("check", f"{url}/elsewhere", "--cases", "1")
     with pytest.raises(InputError, match="begins with http"):
         run("check", "localhost:8091")

@@ -108,6 +108,7 @@ def test_the_planner_asks_for_every_visible_row_that_could_still_count(reference
         while (ref := evaluate(reference, EvaluateRequest(answers=tuple(answers))).next_question) is not None:
             asked.add(ref.key)
             answers.append(unknown(ref.key))
+        assert all(reference.ledger.question(key.question_id).observable for key in asked)
         wanted = {
             need.key
             for row in position.rows
