@@ -38,10 +38,7 @@ class Actor:
         for wheel in self._built.wheels:
             wheel.setP(-rolled % 360)
         lamps = self._vehicle.lamps
-        _show(
-            self._built.brake,
-            pose.accel < -1.0 or _lit(lamps.brake, time) or (pose.speed < 0.3 and _was_braking(self._vehicle, time)),
-        )
+        _show(self._built.brake, _brakes(self._vehicle, time))
         blink = int(time * 3) % 2 == 0
         _show(self._built.left, blink and _lit((*lamps.left, *lamps.hazard), time))
         _show(self._built.right, blink and _lit((*lamps.right, *lamps.hazard), time))
@@ -55,9 +52,14 @@ def _lit(spans: tuple[tuple[float, float], ...], time: float) -> bool:
     return any(start <= time < end for start, end in spans)
 
 
-def _was_braking(vehicle: Vehicle, time: float) -> bool:
-    """A car that braked to a halt keeps its foot on the pedal; one that was parked all along does not."""
-    return bool(np.any(vehicle.track.speed[vehicle.track.t <= time] > 0.5))
+def _brakes(vehicle: Vehicle, time: float) -> bool:
+    """Whether the brake lamps are lit: while it slows down, and while it stands after having driven."""
+    track = vehicle.track
+    if _lit(vehicle.lamps.brake, time):
+        return True
+    lately = (track.t > time - 0.4) & (track.t <= time + 0.02)
+    halted = track.at(time).speed < 0.3 and bool(np.any(track.speed[track.t <= time] > 0.5))
+    return halted or bool(np.any(track.accel[lately] < -1.0))
 
 
 def _ground_shadow(node: NodePath, vehicle: Vehicle, look: Look, soft: Texture) -> None:

@@ -32,7 +32,7 @@ class Built(NamedTuple):
 
 def build(body: Body, paint: Rgb) -> Built:
     """A vehicle of this shape in this colour, all lamps dark."""
-    gloss = (0.06 + 0.92 * paint[0], 0.06 + 0.92 * paint[1], 0.06 + 0.92 * paint[2])  # even black mirrors some sky
+    gloss = (0.1 + 0.88 * paint[0], 0.1 + 0.88 * paint[1], 0.105 + 0.88 * paint[2])  # even black mirrors some sky
     root, mesh = NodePath(body.kind), Mesh()
     _SKINS[body.kind](mesh, body, gloss)
     mesh.node("body").reparentTo(root)

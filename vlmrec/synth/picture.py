@@ -58,7 +58,7 @@ def _gain_map(look: Look, width: int, height: int) -> Image:
     level = 1.0 - 0.16 * (u * u + v * v) / 2
     if look.light in ("dusk", "night"):
         beam = np.exp(-((u / 0.85) ** 2) - ((v - 0.42) / 0.42) ** 2)
-        level = level * (0.8 + 0.45 * beam) if look.light == "dusk" else level * (0.72 + 1.15 * beam)
+        level = level * (0.8 + 0.45 * beam) if look.light == "dusk" else level * (0.8 + 1.3 * beam)
     if look.weather == "rain":
         level = level * 0.9
     tint = np.array(TINTS[look.light], np.float32) * look.gain

@@ -56,7 +56,7 @@ LEVELS: dict[str, tuple[float, float]] = {  # ambient, sun
     "overcast": (0.88, 0.2),
     "low_sun": (0.72, 0.44),
     "dusk": (0.8, 0.16),
-    "night": (0.5, 0.08),
+    "night": (0.6, 0.08),
 }
 HAZE = {"dry": 0.035, "rain": 0.1, "haze": 0.15}
 HAZE_AT = (50.0, 80.0, 120.0, 180.0, 270.0)

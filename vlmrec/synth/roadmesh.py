@@ -53,7 +53,7 @@ class _Layer(NamedTuple):
     exposure: float
 
 
-EXPOSURE = {"day": 1.0, "overcast": 0.95, "low_sun": 0.94, "dusk": 0.72, "night": 0.52}
+EXPOSURE = {"day": 1.0, "overcast": 0.95, "low_sun": 0.94, "dusk": 0.76, "night": 0.6}
 
 
 def _finish(*layers: _Layer) -> None:
