@@ -398,7 +398,28 @@ class ClipBuilder:
         self_is: str = "A",
         fault: int = 30,
     ) -> "ClipBuilder":
-        """The round's answers go to the engine. ``eliminated`` are (chart, question, party, value)."""
+        """The round's answers go to the engine. ``eliminated`` are (chart, question, party, value), for both assignments."""
+        gone = [
+            Eliminated(
+                chart=chart, self_is=side, by=EliminatedBy(question_id=question, party=Party(party), value=value)
+            )
+            for chart, question, party, value in eliminated
+            for side in ("A", "B")
+        ]
+        following = QuestionRef(question_id=next_question[0], party=Party(next_question[1])) if next_question else None
+        return self.submit_eliminated(status, charts, gone, next_question=following, self_is=self_is, fault=fault)
+
+    def submit_eliminated(
+        self,
+        status: str,
+        charts: Sequence[str],
+        eliminated: Sequence[Eliminated],
+        *,
+        next_question: QuestionRef | None = None,
+        self_is: str = "A",
+        fault: int = 30,
+    ) -> "ClipBuilder":
+        """``submit``, assignment by assignment."""
         self.status = EngineStatus(status)
         self.candidates = tuple(
             CandidateBrief(chart=c, variant=None, self_is=self_is, fault_self=fault, fault_self_range=(fault, fault))
@@ -415,18 +436,8 @@ class ClipBuilder:
                 data_version="test-ledger",
                 status=self.status,
                 candidates=self.candidates,
-                eliminated=tuple(
-                    Eliminated(
-                        chart=chart,
-                        self_is=side,
-                        by=EliminatedBy(question_id=question, party=Party(party), value=value),
-                    )
-                    for chart, question, party, value in eliminated
-                    for side in ("A", "B")
-                ),
-                next_question=QuestionRef(question_id=next_question[0], party=Party(next_question[1]))
-                if next_question
-                else None,
+                eliminated=tuple(eliminated),
+                next_question=next_question,
             )
         )
         self.last_submission = event.id

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
+from msgspec.structs import replace
+
 from vlmrec.events import (
     AnswerAccepted,
     CallCompleted,
@@ -26,18 +28,27 @@ from vlmrec.events import (
 from vlmrec.gold import OUT_OF_SCOPE, GoldSet
 from vlmrec.projections.core import RunResults
 from vlmrec.projections.labels import UNMAPPED, ClipGold, GoldMapping, clip_gold
-from vlmrec.projections.layer1 import Given, Item, items
+from vlmrec.projections.layer1 import Given, Item, Verdict, items
 from vlmrec.projections.layer2 import UNDECIDED, Blame, Cause, ClipRow, Ending, ending
 from vlmrec.projections.meter import Meter
-from vlmrec.protocol import EliminatedBy, EngineStatus
-from vlmrec.terms import ClipId, TurnKey
+from vlmrec.protocol import EngineStatus
+from vlmrec.terms import ClipId, Party, TurnKey
+
+
+class Ruled(NamedTuple):
+    """An answer that ruled out one or more of a chart's assignments and variants, and when."""
+
+    round: int
+    question_id: str
+    party: Party
+    value: str | None
 
 
 class Tracked(NamedTuple):
-    """When a chart was ruled out, and by which answers."""
+    """When the last of a chart's assignments was ruled out, and what ruled out each of them, in order."""
 
     round: int
-    by: tuple[EliminatedBy, ...]
+    by: tuple[Ruled, ...]
 
 
 class ClipScore(NamedTuple):
@@ -65,6 +76,7 @@ class _State:
     __slots__ = (
         "answers",
         "ending",
+        "gone",
         "has_table",
         "lost",
         "meter",
@@ -80,6 +92,7 @@ class _State:
         self.answers: dict[TurnKey, Given] = {}
         self.put: dict[TurnKey, bool] = {}
         self.lost: dict[str, Tracked] = {}
+        self.gone: dict[str, dict[tuple[str, str | None], Ruled]] = {}
         self.ending: ClipFinished | ClipFailed | None = None
         self.truncated = False
         self.table: str | None = None
@@ -215,10 +228,15 @@ def _answer(state: _State, event: str, data: AnswerAccepted) -> None:
 
 def _submission(state: _State, data: EngineSubmitted, wanted: Sequence[str]) -> None:
     for chart in wanted:
-        if chart in state.lost or any(candidate.chart == chart for candidate in data.candidates):
+        if chart in state.lost:
             continue
-        by = tuple(gone.by for gone in data.eliminated if gone.chart == chart)
-        state.lost[chart] = Tracked(data.round, tuple(dict.fromkeys(by)))
+        gone = state.gone.setdefault(chart, {})
+        for each in data.eliminated:
+            if each.chart == chart and (each.self_is, each.variant) not in gone:
+                by = each.by
+                gone[each.self_is, each.variant] = Ruled(data.round, by.question_id, by.party, by.value)
+        if not any(candidate.chart == chart for candidate in data.candidates):
+            state.lost[chart] = Tracked(data.round, tuple(dict.fromkeys(gone.values())))
 
 
 def _row(clip: ClipId, label: ClipGold, score: ClipScore | None, noted: str | None) -> ClipRow:
@@ -244,20 +262,31 @@ def _row(clip: ClipId, label: ClipGold, score: ClipScore | None, noted: str | No
 
 
 def _cause(leaf: str, lost: Tracked, label: ClipGold, score: ClipScore) -> Cause:
-    by = sorted(lost.by, key=lambda one: (one.question_id, one.party, one.value or ""))
-    return Cause(round=lost.round, chart=leaf, by=tuple(_blame(one, label, score) for one in by))
+    blames = [_blame(ruled, label, score) for ruled in sorted(lost.by, key=_in_order)]
+    bad = any(blame.verdict in (Verdict.WRONG, Verdict.INVENTED) for blame in blames)
+    decisive = [
+        blame.verdict in (Verdict.WRONG, Verdict.INVENTED) if bad else blame.round == lost.round for blame in blames
+    ]
+    by = tuple(replace(blame, decisive=at_fault) for blame, at_fault in zip(blames, decisive, strict=True))
+    return Cause(round=lost.round, chart=leaf, by=by)
 
 
-def _blame(by: EliminatedBy, label: ClipGold, score: ClipScore) -> Blame:
-    key = TurnKey(by.question_id, by.party)
+def _in_order(ruled: Ruled) -> tuple[int, str, str, str]:
+    return ruled.round, ruled.question_id, ruled.party, ruled.value or ""
+
+
+def _blame(ruled: Ruled, label: ClipGold, score: ClipScore) -> Blame:
+    key = TurnKey(ruled.question_id, ruled.party)
     given = score.answers.get(key)
     found = items({key: given}, label.answers) if given is not None else ()
     return Blame(
-        question_id=by.question_id,
-        party=by.party,
-        value=by.value,
+        round=ruled.round,
+        question_id=ruled.question_id,
+        party=ruled.party,
+        value=ruled.value,
         event=given.event if given is not None else None,
         verdict=found[0].verdict if found else "unlabelled",
+        decisive=False,
     )
 
 

@@ -31,20 +31,25 @@ UNDECIDED = (Ending.RESERVED, Ending.NONE)
 
 
 class Blame(Struct, frozen=True, kw_only=True):
-    """The answer that ruled the label's chart out, and what layer 1 says of it."""
+    """An answer that ruled out one or more assignments of the label's chart, and what layer 1 says of it."""
 
+    round: int
     question_id: str
     party: str
     value: str | None
     event: str | None
     """Id of the accepted answer."""
     verdict: str
-    """``wrong``, ``invented``; ``correct``: the label agrees with the answer, so engine and label do not agree with each
-    other; ``unlabelled``: nobody labelled this question."""
+    """``wrong``, ``invented``; ``correct``: the label agrees with the answer; ``unlabelled``: nobody labelled this
+    question."""
+    decisive: bool
+    """A chart lives while one of its assignments does, and right answers rule out the wrong assignment. So what
+    cost the chart is the wrong answers among these; where there are none, those of the round in which it went (then
+    engine and labels don't agree with each other)."""
 
 
 class Cause(Struct, frozen=True, kw_only=True):
-    """When the label's chart was ruled out, and by what. Several answers, if its assignments fell to different ones."""
+    """When the last assignment of the label's chart was ruled out, and by which answers, in order of rounds."""
 
     round: int
     chart: str
@@ -165,6 +170,8 @@ def lost_charts(rows: Iterable[ClipRow]) -> tuple[Lost, ...]:
     found: dict[tuple[str, str, str | None], list[tuple[str, str]]] = {}
     for row in rows:
         for blame in row.cause.by if row.cause is not None and row.verdict is not None else ():
+            if not blame.decisive:
+                continue
             found.setdefault((blame.question_id, blame.party, blame.value), []).append((row.clip, blame.verdict))
     ordered = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0][0], pair[0][1], pair[0][2] or ""))
     return tuple(

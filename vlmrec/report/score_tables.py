@@ -168,9 +168,8 @@ def _cause(score: Score, clip: str) -> str:
     cause = next((row.cause for row in score.clips if row.clip == clip), None)
     if cause is None:
         return "-"
-    return f"round {cause.round}: " + ", ".join(
-        f"{by.question_id}/{by.party}={by.value} ({by.verdict})" for by in cause.by
-    )
+    decisive = [by for by in cause.by if by.decisive]
+    return ", ".join(f"round {by.round}: {by.question_id}/{by.party}={by.value} ({by.verdict})" for by in decisive)
 
 
 def _stage0(stage0: Stage0) -> Table:

@@ -13,6 +13,7 @@ from vlmrec.commands.score import command
 from vlmrec.gold import OUT_OF_SCOPE, REVIEWED, GoldAnswer, GoldLabel, GoldSet, encode_label, gold_set, label_name
 from vlmrec.projections.core import document, project
 from vlmrec.projections.score import Score, ScoreRun
+from vlmrec.protocol import Eliminated, EliminatedBy
 from vlmrec.terms import Party, Status
 
 
@@ -202,6 +203,33 @@ def test_the_cause_is_the_turn_and_answer_with_which_the_right_chart_went() -> N
     assert by.event == "answer.accepted/c/predicate/q_maneuver/other"
     assert [(lost.question_id, lost.clips, lost.names) for lost in found.lost] == [("q_maneuver", 1, ("c",))]
     assert found.scope_losses == ()
+
+
+def test_a_right_answer_that_rules_out_one_assignment_is_not_what_cost_the_chart() -> None:
+    """The chart goes with its second assignment; the wrong answer had taken the first one rounds before."""
+    run = RunBuilder(clips=["c"])
+    clip = run.clip("c").turn("q_maneuver", "self", value="stopped")
+    first = [
+        Eliminated(
+            chart="차43-2", self_is="B", by=EliminatedBy(question_id="q_maneuver", party=Party.SELF, value="stopped")
+        )
+    ]
+    clip.submit_eliminated("asking", ["차43-2", "차43-3"], first)
+    clip.turn("q_maneuver", "other", value="lane_change")
+    then = Eliminated(
+        chart="차43-2", self_is="A", by=EliminatedBy(question_id="q_maneuver", party=Party.OTHER, value="lane_change")
+    )
+    clip.submit_eliminated("none", [], [*first, then])
+    clip.finish()
+    gold = labels(label("c", "차43-2", {("q_maneuver", "self"): "straight", ("q_maneuver", "other"): "lane_change"}))
+    found = score(run, gold)
+    cause = found.clips[0].cause
+    assert cause is not None
+    assert [(by.round, by.party, by.verdict, by.decisive) for by in cause.by] == [
+        (1, "self", "wrong", True),
+        (2, "other", "correct", False),
+    ]
+    assert [(lost.party, lost.value) for lost in found.lost] == [("self", "stopped")]
 
 
 def test_a_gate_answered_wrongly_is_a_scope_loss() -> None:
