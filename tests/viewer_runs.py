@@ -7,7 +7,8 @@ import msgspec
 from runbuilder import ClipBuilder, RunBuilder, axes, ledger_of, question
 
 from vlmrec.events import ClipOpened, Violation
-from vlmrec.gold import GoldAnswer, GoldBox, GoldEntity, GoldLabel, GoldTable, write_gold
+from vlmrec.gold import GoldAnswer, GoldLabel, write_gold
+from vlmrec.table import Entity, EntityTable, TimedBox
 from vlmrec.terms import Party, QuestionRef, Status
 
 LEDGER = ledger_of(
@@ -115,9 +116,9 @@ def make_gold(folder: Path, clips: list[str]) -> Path:
             GoldAnswer(question_id="q_maneuver", party=Party.OTHER, status=Status.OBSERVED, value="lane_change"),
             GoldAnswer(question_id="q_signal", party=Party.OTHER, status=Status.UNKNOWN),
         )  # fmt: skip
-        box = GoldBox(t=1.0, box=(310.0, 300.0, 510.0, 610.0))
-        table = GoldTable(
-            entities=(GoldEntity(id="white car", kind="car", role="counterpart", boxes=(box,)),), contact_time=1.1
+        box = TimedBox(t=1.0, box=(310.0, 300.0, 510.0, 610.0))
+        table = EntityTable(
+            entities=(Entity(id="white car", kind="car", role="counterpart", boxes=(box,)),), contact_time=1.1
         )
         write_gold(folder, GoldLabel(clip_id=clip, labeler="A", answers=answers, data_version="test-ledger"))
         write_gold(folder, GoldLabel(clip_id=clip, gold_leaf="차43-2", stage0=table, data_version="test-ledger"))

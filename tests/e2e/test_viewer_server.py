@@ -313,14 +313,14 @@ def test_a_page_of_another_origin_can_neither_read_nor_label(browser: Any, serve
 @pytest.mark.browser
 def test_a_running_extraction_updates_the_page(page: Any, tmp_path: Path) -> None:
     path = tmp_path / "live.db"
-    run = RunBuilder(run_id="live", clips=["one", "two"], axes=axes(), ledger=LEDGER)
+    run = RunBuilder(run_id="live", clips=["two", "one"], axes=axes(), ledger=LEDGER)
     run.write(tmp_path)
     written = len(run.events)
     with serving(tmp_path, "live", "--language", "en") as served:
         opened_at(page, served.url)
         assert page.locator("tr.turn").count() == 0 or page.locator("#list li").count() == 0
         with LogWriter.open(path) as writer:
-            for number, clip in enumerate(("one", "two")):
+            for number, clip in enumerate(("two", "one")):
                 add_clip(run, clip, None, number, turns=4, explain="just now", right=True, contradict=False)
                 fresh = run.events[written:]
                 refs = {ref.sha256: ref for event in fresh for ref in blob_refs(event.data)}
@@ -332,6 +332,8 @@ def test_a_running_extraction_updates_the_page(page: Any, tmp_path: Path) -> Non
                 written = len(run.events)
                 until(page, f"document.querySelectorAll('#list li').length === {number + 1}")
             until(page, "document.querySelector('.turns').textContent.includes('just now')")
+            assert page.locator(".clip-name").inner_text() == "two"  # still the clip that was looked at
+            assert page.locator("#list a[aria-current]").inner_text().startswith("two")
             assert "Running" in page.locator("#bar").inner_text()
         page.goto("about:blank")  # it would ask a server that is gone
 

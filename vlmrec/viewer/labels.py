@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from vlmrec.errors import InputError
 from vlmrec.events import Event, LabelSet, LabelWithdrawn
-from vlmrec.gold import REVIEWED, GoldAnswer, GoldBox, GoldEntity, GoldLabel, GoldTable
+from vlmrec.gold import REVIEWED, GoldAnswer, GoldLabel
 from vlmrec.ledger import Ledger
+from vlmrec.table import Entity, EntityTable, TimedBox
 from vlmrec.terms import Status
 
 LABELER = re.compile(rf"[A-Z0-9]{{1,2}}|{REVIEWED}")
@@ -147,11 +148,11 @@ def _with_field(label: GoldLabel, data: LabelSet) -> GoldLabel:
     group, _, part = name.partition(".")
     if group != "stage0":
         raise ValueError(f"there is no field {name!r}")
-    table = label.stage0 or GoldTable()
+    table = label.stage0 or EntityTable()
     if part in TABLE_FIELDS:
-        table = msgspec.convert(msgspec.to_builtins(table) | {part: value}, GoldTable)
+        table = msgspec.convert(msgspec.to_builtins(table) | {part: value}, EntityTable)
     elif name == BOX:
-        box = msgspec.convert(value, GoldBox)
+        box = msgspec.convert(value, TimedBox)
         if box.box[0] >= box.box[2] or box.box[1] >= box.box[3]:
             raise ValueError("the box is empty")
         counterpart = _counterpart(table)
@@ -159,20 +160,20 @@ def _with_field(label: GoldLabel, data: LabelSet) -> GoldLabel:
         table = _put(table, replace(counterpart, boxes=tuple(sorted([*boxes, box], key=lambda one: one.t))))
     elif part.removeprefix("counterpart_") in ENTITY_FIELDS:
         changed: dict[str, Any] = msgspec.to_builtins(_counterpart(table)) | {part.removeprefix("counterpart_"): value}
-        table = _put(table, msgspec.convert(changed, GoldEntity))
+        table = _put(table, msgspec.convert(changed, Entity))
     else:
         raise ValueError(f"there is no field {name!r}")
     return replace(label, stage0=table)
 
 
-def _counterpart(table: GoldTable) -> GoldEntity:
+def _counterpart(table: EntityTable) -> Entity:
     return next(
         (entity for entity in table.entities if entity.role == "counterpart"),
-        GoldEntity(id="counterpart", kind="other", role="counterpart"),
+        Entity(id="counterpart", kind="other", role="counterpart"),
     )
 
 
-def _put(table: GoldTable, entity: GoldEntity) -> GoldTable:
+def _put(table: EntityTable, entity: Entity) -> EntityTable:
     others = [one for one in table.entities if one.role != "counterpart"]
     return replace(table, entities=(entity, *others))
 

@@ -1,5 +1,6 @@
 """The viewer's overview: how the runs ended, how candidates narrowed, what was taken for what, at what cost."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -7,12 +8,10 @@ from typing import Any
 
 from vlmrec.ledger import Language
 from vlmrec.projections.layer2 import Ending
-from vlmrec.stats.intervals import interval
 from vlmrec.viewer import plots
 from vlmrec.viewer.runs import RunData
 from vlmrec.viewer.site import Site
 
-SEED = 20240229
 NAMES: dict[Language, dict[str, str]] = {
     "en": {"none": "none left", "correct_out_of_scope": "out of scope, rightly", "out_of_scope": "out of scope"},
     "ko": {
@@ -29,23 +28,28 @@ TITLES: dict[Language, dict[str, str]] = {
         "narrowing": "Candidates by round", "round": "round", "left": "charts left (mean)",
         "right": "Matching clips, with 95% intervals", "cost": "Cost against accuracy", "usd": "USD",
         "matching": "matching clips", "confusion": "Labelled chart (rows) and where the clip ended (columns): {run}",
-        "no_cost": "no run states a cost", "clips": "Clips counted: {n}.", "unsettled": "unsettled",
-        "note": "Intervals by resampling whole clips.",
+        "no_cost": "no run states a cost above 0", "clips": "Clips counted: {n}.", "unsettled": "unsettled",
+        "note": "95% intervals after Wilson; one item a clip.",
     },
     "ko": {
         "outcomes": "클립 결과", "outcomes_gold": "정답과 비교한 클립 결과",
         "narrowing": "라운드별 후보 수", "round": "라운드", "left": "남은 도표(평균)",
         "right": "일치한 클립 비율과 95% 구간", "cost": "비용과 정확도", "usd": "USD",
         "matching": "일치한 클립", "confusion": "정답 도표(행)와 결과(열): {run}",
-        "no_cost": "비용이 기록된 실행이 없습니다", "clips": "집계한 클립: {n}.", "unsettled": "미결",
-        "note": "구간은 클립 단위 재표집으로 구했습니다.",
+        "no_cost": "비용이 0보다 큰 실행이 없습니다", "clips": "집계한 클립: {n}.", "unsettled": "미결",
+        "note": "95% 구간은 윌슨 방식이며 클립당 한 항목입니다.",
     },
 }  # fmt: skip
 
 
-def overview(of: Site, index: Mapping[str, Any]) -> str:
-    """The overview as HTML; every text in it is escaped."""
-    say = TITLES[of.language]
+def overviews(of: Site, index: Mapping[str, Any]) -> dict[Language, str]:
+    """The overview as HTML in each language of the interface; every text in it is escaped."""
+    return {"ko": overview(of, index, "ko"), "en": overview(of, index, "en")}
+
+
+def overview(of: Site, index: Mapping[str, Any], language: Language) -> str:
+    """The overview in one language."""
+    say = TITLES[language]
     names = [run.run_id for run in of.runs]
     rows = [[clip["runs"][at] for clip in index["clips"] if clip["runs"][at]] for at in range(len(of.runs))]
     judged = [[row for row in of_run if row["verdict"] not in (None, "excluded")] for of_run in rows]
@@ -53,12 +57,12 @@ def overview(of: Site, index: Mapping[str, Any]) -> str:
     if any(judged):
         counts = [(name, Counter(row["verdict"] for row in found)) for name, found in zip(names, judged, strict=True)]
         used = [kind for kind in Ending if any(count[kind] for _, count in counts)]
-        figures.append(plots.figure(say["outcomes_gold"], _count(say, judged), _bars(of.language, counts, used)))
+        figures.append(plots.figure(say["outcomes_gold"], _count(say, judged), _bars(language, counts, used)))
         points = [
             _matching(name, found, _cost(run)) for name, found, run in zip(names, judged, of.runs, strict=True) if found
         ]
         figures.append(plots.figure(say["right"], say["note"], plots.intervals(points)))
-        paid = [point for point in points if point.x is not None]
+        paid = [point for point in points if point.x]
         if paid:
             figures.append(
                 plots.figure(say["cost"], say["note"], plots.scatter(paid, x_name=say["usd"], y_name=say["matching"]))
@@ -73,7 +77,7 @@ def overview(of: Site, index: Mapping[str, Any]) -> str:
             for name, found in zip(names, rows, strict=True)
         ]
         used_outcomes = [kind for kind in _OUTCOMES if any(count[kind] for _, count in counts)]
-        figures.append(plots.figure(say["outcomes"], _count(say, rows), _bars(of.language, counts, used_outcomes)))
+        figures.append(plots.figure(say["outcomes"], _count(say, rows), _bars(language, counts, used_outcomes)))
     series = [(run.run_id, _narrowing(run)) for run in of.runs]
     if any(values for _, values in series):
         figures.append(plots.figure(say["narrowing"], "", plots.lines(series, x_name=say["round"], y_name=say["left"])))
@@ -91,12 +95,17 @@ def _count(say: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _matching(name: str, rows: Sequence[Mapping[str, Any]], cost: float | None) -> plots.Point:
-    right = [int(row["verdict"] in (Ending.MATCH, Ending.CORRECT_OUT_OF_SCOPE)) for row in rows]
-    found = interval(right, [1] * len(right), seed=SEED)
-    share = sum(right) / len(right)
-    low = found.low if found.low is not None else share
-    high = found.high if found.high is not None else share
-    return plots.Point(name, share, max(0.0, low), min(1.0, high), cost)
+    right = sum(row["verdict"] in (Ending.MATCH, Ending.CORRECT_OUT_OF_SCOPE) for row in rows)
+    low, high = wilson(right, len(rows))
+    return plots.Point(name, right / len(rows), low, high, cost)
+
+
+def wilson(right: int, of: int, *, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's interval for a share (JASA 22, 1927): one item a clip, so clips need no resampling here."""
+    share, square = right / of, z * z
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = z * math.sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _cost(run: RunData) -> float | None:

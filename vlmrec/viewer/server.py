@@ -27,7 +27,7 @@ from vlmrec.ledger import Language, Ledger
 from vlmrec.stages.clips import clip_id
 from vlmrec.viewer import site as sites
 from vlmrec.viewer.label_log import LabelLog
-from vlmrec.viewer.overview import overview
+from vlmrec.viewer.overview import overviews
 from vlmrec.viewer.page import policy, served_page
 from vlmrec.viewer.runs import RunView
 from vlmrec.viewer.videos import Found, VideoFinder, Wanted, media_type, plays, small_copy
@@ -95,7 +95,7 @@ class Live:
                 for clip, found in self._found.items()
             }
             index = sites.index(of, title=title_of(of.runs), videos=videos, labelling=True)
-            index["plots"] = overview(of, index)
+            index["plots"] = overviews(of, index)
             self._made["index"] = index
         return dict(self._made["index"])
 

@@ -10,7 +10,7 @@ from vlmrec.errors import InputError, MediaError
 from vlmrec.gold import load_gold
 from vlmrec.ledger import Language, Ledger, decode_ledger
 from vlmrec.viewer import site as sites
-from vlmrec.viewer.overview import overview
+from vlmrec.viewer.overview import overviews
 from vlmrec.viewer.page import static_page
 from vlmrec.viewer.runs import RunData, RunView
 from vlmrec.viewer.videos import VideoFinder, Wanted, small_copy
@@ -57,7 +57,7 @@ def write_view(
             videos[clip] = {"src": _link(found[clip].path, output), "type": found[clip].media_type}
     index = sites.index(of, title=title_of(data), videos=videos)
     index["running"] = False  # a page that stands alone is of one moment
-    index["plots"] = overview(of, index)
+    index["plots"] = overviews(of, index)
     body = static_page(
         index,
         (sites.clip_document(of, clip) for clip in of.clips),
@@ -81,7 +81,7 @@ def one_run_page(
     videos = {clip: {"src": video_url(one.sha256), "type": one.media_type} for clip, one in found.items()}
     index = sites.index(of, title=title_of(data), videos=videos)
     index["running"] = False
-    index["plots"] = overview(of, index)
+    index["plots"] = overviews(of, index)
     clips = (sites.clip_document(of, clip) for clip in of.clips)
     return static_page(index, clips, (sites.messages(of, clip) for clip in of.clips), language=language)
 

@@ -7,12 +7,12 @@ function turnsPanel(doc) {
   const body = h("tbody", {});
   body.append(h("tr", { class: "outcome-row" }, h("th", { scope: "row" }, words.outcome), h("td", {}, goldCell(doc)), doc.outcomes.map((outcome, run) => h("td", {}, outcomeCell(outcome, doc, run)))));
   doc.turns.forEach((turn, at) => { if (turnShown(turn)) body.append(turnRow(turn, at)); });
-  return h("section", { class: "turns", "aria-label": words.turns, tabindex: "0" }, h("table", { style: { minWidth: `${360 + 230 * runs.length}px` } }, h("colgroup", {}, h("col", { class: "asked" }), h("col", { class: "labelled" })), h("thead", {}, head), body));
+  return h("section", { class: "turns", "aria-label": words.turns, tabindex: "0" }, h("table", { style: { minWidth: `${(state.labelling ? 480 : 360) + 230 * runs.length}px` } }, h("colgroup", {}, h("col", { class: "asked" }), h("col", { class: state.labelling ? "labelling" : "labelled" })), h("thead", {}, head), body));
 }
 
 function turnShown(turn) {
   const filters = state.filters;
-  if (!turn.asked && !turn.labels.length && !state.labelling) return false;
+  if (!turn.asked && !state.labelling) return false;
   if (filters.differs && !turn.differs) return false;
   if (filters.contradictions && !turn.contradiction) return false;
   if (filters.wrong && !turn.cells.some((cell) => cell && ["wrong", "missed", "invented"].includes(cell.verdict))) return false;

@@ -44,7 +44,7 @@ function drawMain() {
   if (state.view === "overview") {
     main.className = "overview";
     main.tabIndex = 0; // it scrolls, so the keyboard must reach it
-    refill(main, h("h2", {}, words.overview), drawing(index().plots));
+    refill(main, h("h2", {}, words.overview), drawing(index().plots[document.documentElement.lang]));
     return;
   }
   main.className = "clips";
@@ -102,14 +102,20 @@ async function openClip(at, turnKey) {
 }
 
 async function reloadClip() {
-  const scroll = document.querySelector(".turns");
-  const kept = { top: scroll ? scroll.scrollTop : 0, at: player ? player.currentTime : 0, active: document.activeElement ? document.activeElement.getAttribute("aria-label") : null, forms: unsaved() };
   messagesAt = { clip: null, promise: null };
-  state.index = await loadIndex();
-  const doc = await loadClip(state.clip);
+  const before = state.clip, name = index().clips[before].id;
+  const fresh = await loadIndex();
+  const at = fresh.clips.findIndex((clip) => clip.id === name); // clips that came meanwhile move the others
+  const doc = await loadClip(at);
+  if (state.clip !== before || doc.clip !== name) return; // gone on to another clip, or moved again: the next look shows it
+  state.index = fresh;
+  state.clip = at;
   state.doc = doc;
+  // From here on nothing waits: what has the focus and what was typed is taken and put back in one go.
+  const scroll = document.querySelector(".turns");
+  const kept = { top: scroll ? scroll.scrollTop : 0, active: document.activeElement ? document.activeElement.getAttribute("aria-label") : null, forms: unsaved() };
   drawList();
-  document.getElementById("right").replaceChildren(turnsPanel(doc));
+  refill(document.getElementById("right"), turnsPanel(doc));
   choose(Math.min(state.turn, Math.max(0, doc.turns.length - 1)), { focus: false });
   putBack(kept.forms);
   const again = document.querySelector(".turns");
@@ -220,9 +226,8 @@ async function follow() {
     if (!now || now.heads === heads) continue;
     heads = now.heads;
     if (document.activeElement && document.activeElement.matches(".label-form input, .label-form select")) { heads = null; continue; } // not under somebody's hands
-    const had = index().clips.length;
-    state.index = await loadIndex();
-    if (state.view === "clips" && had) await reloadClip(); else { drawMain(); await fromAddress(); }
+    if (state.view === "clips" && state.doc) await reloadClip();
+    else { state.index = await loadIndex(); drawMain(); if (state.view === "clips") await fromAddress(); }
     if (index().running !== !!document.querySelector(".running")) drawBar();
     document.body.dataset.updates = String(Number(document.body.dataset.updates || 0) + 1);
   }
