@@ -15,12 +15,12 @@ from msgspec import Meta, Struct
 
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.errors import InputError
+from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, ClipId, Party, Sha256, Status, TurnKey
 
 OUT_OF_SCOPE = "out_of_scope"
 REVIEWED = "reviewed"
 Seconds = Annotated[float, Meta(ge=0, description="Seconds of clip time.")]
-PerMille = Annotated[float, Meta(ge=0, le=1000)]
 
 
 class GoldAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,44 +44,6 @@ class GoldAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return Answer(question_id=self.question_id, party=self.party, status=self.status, value=self.value)
 
 
-class GoldBox(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where an entity is at one moment: left, top, right, bottom, each axis from 0 to 1000."""
-
-    t: Seconds
-    box: tuple[PerMille, PerMille, PerMille, PerMille]
-
-
-class GoldEntity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A vehicle of the scene as a person would list it. ``lane`` counts from the ego's left, starting at 1."""
-
-    id: str
-    kind: Literal["car", "truck", "bus", "motorcycle", "other"]
-    role: Literal["counterpart", "other"] = "other"
-    descriptor: str = ""
-    first_seen: Seconds | None = None
-    last_seen: Seconds | None = None
-    heading: Literal["parallel", "oncoming", "perpendicular", "unknown"] = "unknown"
-    lane: int | None = None
-    boxes: tuple[GoldBox, ...] = ()
-
-
-class GoldCameraEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something that happened to the camera."""
-
-    t: Seconds
-    kind: Literal["shake", "cut", "brake"]
-
-
-class GoldTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Stage 0's entity table as a person would fill it in."""
-
-    entities: tuple[GoldEntity, ...] = ()
-    contact_time: Seconds | None = None
-    ego_lane: int | None = None
-    lane_count: int | None = None
-    camera_events: tuple[GoldCameraEvent, ...] = ()
-
-
 class GoldLabel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One person's label of one clip, or the reviewed one. ``data_version`` is that of the ledger it was made with."""
 
@@ -95,7 +57,7 @@ class GoldLabel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     )
     layer2_exclude: Literal["policy", "out_of_section", "direction_only"] | None = None
     equivalent_leaves: tuple[str, ...] = ()
-    stage0: GoldTable | None = None
+    stage0: EntityTable | None = None
     data_version: str
 
     @property
@@ -171,7 +133,7 @@ def decode_label(body: bytes, *, name: str, shown: str | None = None) -> GoldLab
     try:
         label = msgspec.json.decode(body, type=GoldLabel)
     except msgspec.ValidationError as error:
-        raise InputError(f"{shown}: {error}; see the schema of gold files in docs/gold.md") from error
+        raise InputError(f"{shown}: {error}; docs/gold.md lists the keys of a gold file") from error
     except msgspec.DecodeError as error:
         raise InputError(f"{shown}: not valid JSON ({error})") from error
     label = msgspec.structs.replace(label, clip_id=_nfc(label.clip_id))

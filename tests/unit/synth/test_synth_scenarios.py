@@ -1,6 +1,7 @@
 """What every scenario promises, over many seeds, before a single pixel is drawn."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,3 +187,8 @@ def test_gold_can_be_made_for_every_embedded_ledger(version: str) -> None:
 
 def test_scenarios_describe_themselves_in_a_line() -> None:
     assert all(len(summary(name)) > 20 for name in SCENARIOS)
+
+
+def test_the_documentation_names_every_scenario() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "synth.md").read_text("utf-8")
+    assert all(f"`{name}`" in page for name in SCENARIOS)
