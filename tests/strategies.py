@@ -14,19 +14,8 @@ from hypothesis import strategies as st
 from runbuilder import ClipBuilder, RunBuilder, axes
 
 from vlmrec.events import Event, Violation
-from vlmrec.gold import (
-    OUT_OF_SCOPE,
-    REVIEWED,
-    GoldAnswer,
-    GoldBox,
-    GoldEntity,
-    GoldLabel,
-    GoldSet,
-    GoldTable,
-    encode_label,
-    gold_set,
-    label_name,
-)
+from vlmrec.gold import OUT_OF_SCOPE, REVIEWED, GoldAnswer, GoldLabel, GoldSet, encode_label, gold_set, label_name
+from vlmrec.table import Entity, EntityTable, TimedBox
 from vlmrec.terms import Party, QuestionRef, Status
 
 CLIPS = ("c1", "c2", "한글", "c10")
@@ -49,15 +38,15 @@ TABLE = (
     b'"heading":"parallel","lane":2,"boxes":[{"t":4.0,"box":[10,10,200,200]}]}],"contact_time":4.3,"ego_lane":1,'
     b'"lane_count":3,"camera_events":[]}'
 )
-GOLD_TABLE = GoldTable(
+GOLD_TABLE = EntityTable(
     entities=(
-        GoldEntity(
+        Entity(
             id="g1",
             kind="car",
             role="counterpart",
             heading="parallel",
             lane=2,
-            boxes=(GoldBox(t=4.1, box=(0, 0, 190, 190)),),
+            boxes=(TimedBox(t=4.1, box=(0, 0, 190, 190)),),
         ),
     ),
     contact_time=4.0,

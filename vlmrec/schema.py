@@ -32,7 +32,7 @@ CONTRACTS: dict[str, Contract] = {
     "engine.questions": Contract("vlmrec.ledger", "Questions", 1),
     "engine.evaluate.request": Contract("vlmrec.protocol", "EvaluateRequest", 1),
     "engine.evaluate.reply": Contract("vlmrec.protocol", "Evaluation", 1),
-    "entity.table": Contract("vlmrec.stages.table", "EntityTable", 1),
+    "entity.table": Contract("vlmrec.table", "EntityTable", 1),
     "gold.label": Contract("vlmrec.gold", "GoldLabel", 1),
 }
 

@@ -10,10 +10,7 @@ import pytest
 from vlmrec.errors import InputError
 from vlmrec.gold import (
     GoldAnswer,
-    GoldBox,
-    GoldEntity,
     GoldLabel,
-    GoldTable,
     decode_label,
     encode_label,
     gold_set,
@@ -22,6 +19,7 @@ from vlmrec.gold import (
     split_name,
     write_gold,
 )
+from vlmrec.table import Entity, EntityTable, TimedBox
 from vlmrec.terms import Party, Status
 
 VERSION = "0.1.3+abc"
@@ -58,11 +56,9 @@ def test_a_label_comes_back_from_its_file_as_it_was_written(tmp_path: Path) -> N
         self_fault=30,
         equivalent_leaves=("차43-3",),
         layer2_exclude="policy",
-        stage0=GoldTable(
+        stage0=EntityTable(
             entities=(
-                GoldEntity(
-                    id="e1", kind="car", role="counterpart", boxes=(GoldBox(t=1.0, box=(0.0, 0.0, 10.0, 20.0)),)
-                ),
+                Entity(id="e1", kind="car", role="counterpart", boxes=(TimedBox(t=1.0, box=(0.0, 0.0, 10.0, 20.0)),)),
             ),
             contact_time=4.2,
             lane_count=3,

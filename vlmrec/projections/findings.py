@@ -13,7 +13,7 @@ from vlmrec.ledger import Ledger
 from vlmrec.projections.claims import Drift, Said
 from vlmrec.stages.rules import Given as Checked
 from vlmrec.stages.rules import RuleSet, check_group
-from vlmrec.stages.table import EntityTable
+from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, Status, TurnKey
 
 KINDS = ("contradictions", "repetition", "drift", "order", "propagation", "provider")

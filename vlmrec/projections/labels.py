@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from vlmrec.gold import GoldAnswer, GoldLabel, GoldSet, GoldTable
+from vlmrec.gold import GoldAnswer, GoldLabel, GoldSet
 from vlmrec.stats.agreement import Agreement, agreement
+from vlmrec.table import EntityTable
 from vlmrec.terms import ClipId, TurnKey
 
 RULE = (
@@ -32,7 +33,7 @@ class ClipGold(NamedTuple):
     equivalent: frozenset[str]
     exclude: str | None
     self_fault: int | None
-    table: GoldTable | None
+    table: EntityTable | None
 
 
 class GoldMapping(Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.projections.layer1 import Given, Verdict, verdict
 from vlmrec.projections.order import Shown
 from vlmrec.projections.tables import compared
-from vlmrec.stages.table import EntityTable
 from vlmrec.stats.intervals import Interval, interval
+from vlmrec.table import EntityTable
 from vlmrec.terms import ClipId, TurnKey
 
 RESAMPLES = 2000

@@ -5,10 +5,9 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from vlmrec.gold import GoldEntity, GoldTable
 from vlmrec.projections.layer1 import share
 from vlmrec.projections.meter import median
-from vlmrec.stages.table import Entity, EntityTable
+from vlmrec.table import Entity, EntityTable
 
 SAME_MOMENT_S = 0.25
 """Two boxes are of one moment when no further apart than this."""
@@ -65,7 +64,7 @@ class _Box(Protocol):
     def box(self) -> tuple[float, float, float, float]: ...
 
 
-def compared(table: EntityTable, gold: GoldTable) -> Compared:
+def compared(table: EntityTable, gold: EntityTable) -> Compared:
     """A table beside its label."""
     ours, theirs = table.counterpart, _counterpart(gold)
     iou = mean_iou(ours.boxes, theirs.boxes) if ours is not None and theirs is not None else None
@@ -121,12 +120,12 @@ def _iou(a: tuple[float, float, float, float], b: tuple[float, float, float, flo
     return common / either if either > 0 else 0.0
 
 
-def _counterpart(gold: GoldTable) -> GoldEntity | None:
+def _counterpart(gold: EntityTable) -> Entity | None:
     named = [entity for entity in gold.entities if entity.role == "counterpart"]
     return named[0] if len(named) == 1 else None
 
 
-def _same_counterpart(ours: Entity | None, theirs: GoldEntity | None, iou: float | None) -> bool | None:
+def _same_counterpart(ours: Entity | None, theirs: Entity | None, iou: float | None) -> bool | None:
     """Right when both name none, or both name one in the same place; unknown without boxes of one moment."""
     if ours is None or theirs is None:
         return ours is None and theirs is None

@@ -34,9 +34,10 @@ from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.reading import Reading, read_answer, read_scene, read_table
 from vlmrec.stages.rules import Given, Verdict, check_group
 from vlmrec.stages.state import TASK_STAGES, Call, ClipState, Turn
-from vlmrec.stages.table import TABLE_RULES, EntityTable, decode_table, table_faults
+from vlmrec.stages.table import TABLE_RULES, table_faults
 from vlmrec.stages.vote import Ballot, Vote, vote
 from vlmrec.stages.windows import window_of
+from vlmrec.table import EntityTable, decode_table
 from vlmrec.terms import Answer, Blob, Status, TurnKey
 
 Blobs: TypeAlias = Callable[[str], bytes]

@@ -11,7 +11,7 @@ from vlmrec.models.budget import Reserved, Settled
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.submission import EngineReply
-from vlmrec.stages.table import EntityTable
+from vlmrec.table import EntityTable
 
 
 class Engine(Protocol):

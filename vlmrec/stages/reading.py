@@ -15,8 +15,8 @@ from vlmrec.events import Option, TurnOpened
 from vlmrec.models.replies.read import ReplyReading, read_reply
 from vlmrec.models.replies.schema import JsonSchema, compile_schema
 from vlmrec.stages.contract import answer_schema
-from vlmrec.stages.table import decode_table, table_schema
 from vlmrec.stages.text import repetition
+from vlmrec.table import decode_table, table_schema
 from vlmrec.terms import Blob, Status
 
 _ASIDE = ("reason", "evidence_start", "evidence_end", "confidence")

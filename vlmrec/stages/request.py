@@ -17,7 +17,7 @@ from vlmrec.models.request import Prefix, encode_prefix, encode_request, whole_r
 from vlmrec.models.structured import accepted_fields, schema_fields
 from vlmrec.stages.contract import answer_schema
 from vlmrec.stages.prompts import Prompt
-from vlmrec.stages.table import table_schema
+from vlmrec.table import table_schema
 from vlmrec.terms import Blob, JsonValue
 
 SEED_SPACING = 1000

@@ -15,7 +15,7 @@ from vlmrec.canonical import sha256_hex
 from vlmrec.errors import InputError
 from vlmrec.events import Violation
 from vlmrec.ledger import Answers, Ledger, precondition
-from vlmrec.stages.table import EntityTable
+from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey
 
 

@@ -9,8 +9,8 @@ from vlmrec.media.probe import probe_async
 from vlmrec.media.workers import WorkerPool
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.ports import OpenedClip
-from vlmrec.stages.table import EntityTable
 from vlmrec.stages.windows import media_spec
+from vlmrec.table import EntityTable
 
 
 class ClipMedia:

@@ -4,10 +4,10 @@ import math
 
 from msgspec import Struct
 
-from vlmrec.gold import GoldBox, GoldCameraEvent, GoldEntity, GoldTable
 from vlmrec.synth.camera import Box, CameraPath, View, box_of, outline
 from vlmrec.synth.look import Look, Mount, Rgb
 from vlmrec.synth.world import BodyKind, Road, Scene, Vehicle
+from vlmrec.table import CameraEvent, Entity, EntityTable, TimedBox
 
 EVERY = 0.5
 SMALLEST = 0.0006
@@ -38,7 +38,7 @@ _COLOURS: tuple[tuple[str, Rgb], ...] = (
 )
 
 
-def entity_table(scene: Scene, look: Look, path: CameraPath, aspect: float) -> GoldTable:
+def entity_table(scene: Scene, look: Look, path: CameraPath, aspect: float) -> EntityTable:
     """The table of one clip. Boxes every half second, and at the contact, where the entity can be seen."""
     times = [k * EVERY for k in range(int(scene.duration / EVERY) + 1)]
     if scene.contact is not None:
@@ -55,7 +55,7 @@ def entity_table(scene: Scene, look: Look, path: CameraPath, aspect: float) -> G
     )
     start = scene.ego.track.at(0.0)
     lane = scene.road.lane_of(start.d)
-    return GoldTable(
+    return EntityTable(
         entities=tuple(entity for entity in entities if entity.boxes or entity.role == "counterpart"),
         contact_time=None if scene.contact is None else round(scene.contact, 2),
         ego_lane=lane if 1 <= lane <= scene.road.lanes else None,
@@ -115,11 +115,11 @@ def _overlap(a: Box, b: Box) -> float:
     return Box(max(a.x0, b.x0), max(a.y0, b.y0), min(a.x1, b.x1), min(a.y1, b.y1)).area
 
 
-def _entity(scene: Scene, vehicle: Vehicle, paint: Rgb, boxes: dict[float, Box]) -> GoldEntity:
+def _entity(scene: Scene, vehicle: Vehicle, paint: Rgb, boxes: dict[float, Box]) -> Entity:
     times = sorted(boxes)
     kind = _KINDS[vehicle.body.kind]
     first = times[0] if times else 0.0
-    return GoldEntity(
+    return Entity(
         id=vehicle.id,
         kind=kind,  # type: ignore[arg-type]  # the table above maps to the Literal's values
         role="counterpart" if vehicle is scene.counterpart else "other",
@@ -128,7 +128,7 @@ def _entity(scene: Scene, vehicle: Vehicle, paint: Rgb, boxes: dict[float, Box])
         last_seen=times[-1] if times else None,
         heading=_heading(vehicle, scene, first),  # type: ignore[arg-type]  # as above
         lane=_lane(vehicle, scene.road, first),
-        boxes=tuple(GoldBox(t=time, box=_per_mille(boxes[time])) for time in times),
+        boxes=tuple(TimedBox(t=time, box=_per_mille(boxes[time])) for time in times),
     )
 
 
@@ -156,13 +156,13 @@ def _per_mille(box: Box) -> tuple[float, float, float, float]:
     return (x0, y0, x1, y1)
 
 
-def _camera_events(scene: Scene) -> tuple[GoldCameraEvent, ...]:
+def _camera_events(scene: Scene) -> tuple[CameraEvent, ...]:
     events = []
     track = scene.ego.track
     until = scene.contact if scene.contact is not None else scene.duration
     hard = track.t[(track.accel < BRAKING) & (track.t < until - 0.1)]
     if len(hard):
-        events.append(GoldCameraEvent(t=round(float(hard[0]), 2), kind="brake"))
+        events.append(CameraEvent(t=round(float(hard[0]), 2), kind="brake"))
     if scene.contact is not None:
-        events.append(GoldCameraEvent(t=round(scene.contact, 2), kind="shake"))
+        events.append(CameraEvent(t=round(scene.contact, 2), kind="shake"))
     return tuple(events)

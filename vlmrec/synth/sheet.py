@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldBox, GoldLabel, GoldTable, load_gold
+from vlmrec.gold import GoldLabel, load_gold
+from vlmrec.table import EntityTable, TimedBox
 from vlmrec.terms import Status
 
 Image = NDArray[np.uint8]
@@ -71,7 +72,7 @@ def _frames(video: Path) -> tuple[list[Image], list[float]]:
     return images, times  # type: ignore[return-value]  # cv2 has looser array types
 
 
-def _tile(frame: Image, time: float, table: GoldTable | None, contact: float | None) -> Image:
+def _tile(frame: Image, time: float, table: EntityTable | None, contact: float | None) -> Image:
     tile = frame.copy()
     for entity in table.entities if table else ():
         box = _nearest(entity.boxes, time)
@@ -90,7 +91,7 @@ def _tile(frame: Image, time: float, table: GoldTable | None, contact: float | N
     return tile
 
 
-def _nearest(boxes: tuple[GoldBox, ...], time: float) -> GoldBox | None:
+def _nearest(boxes: tuple[TimedBox, ...], time: float) -> TimedBox | None:
     """The box of (nearly) that moment; a box of another moment would point beside the vehicle."""
     close = [box for box in boxes if abs(box.t - time) <= 0.12]
     return min(close, key=lambda box: abs(box.t - time)) if close else None
