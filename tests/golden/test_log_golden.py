@@ -1,6 +1,8 @@
 """A log of every released version is read as it was written, and judged by a second validator."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import make_log
@@ -82,3 +84,10 @@ def test_the_current_golden_log_is_what_the_code_writes(tmp_path: Path) -> None:
     )
     for statement in everything:
         assert query(path, statement) == query(CURRENT, statement), RENEW
+
+
+def test_the_documents_own_program_walks_the_chain(golden: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "log.md").read_text("utf-8")
+    program = page.split("```python\n")[1].split("```")[0].replace('"run.db"', repr(str(golden)))
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == verify_log(golden).head

@@ -26,3 +26,8 @@ def stored_data(payload: Payload) -> bytes:
     if same and _SIXTEEN not in data.translate(_DIGITS_AS_0):
         return data
     return canonical_json(payload)
+
+
+def is_canonical(data: bytes) -> bool:
+    """Whether stored JSON is in the form that ``stored_data`` gives. Raises msgspec.DecodeError for what is no JSON."""
+    return _encode(msgspec.json.decode(data)) == data

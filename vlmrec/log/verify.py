@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from vlmrec.canonical import canonical_json, sha256_hex
+from vlmrec.canonical import sha256_hex
 from vlmrec.errors import InputError, LogError
 from vlmrec.events import BY_TYPE, event_id
 from vlmrec.log.database import connect_reader, info_of, read_info, schema_faults
@@ -29,6 +29,7 @@ from vlmrec.log.format import (
     chained,
     genesis,
 )
+from vlmrec.log.payload import is_canonical
 from vlmrec.log.upcast import upcast
 
 MOST_FAULTS = 100
@@ -197,7 +198,7 @@ class _Verification:
         cls = BY_TYPE.get(event_type)
         if cls is None or version > cls.schema_version:
             raise ValueError(f"{event_type} version {version} is from a newer vlmrec")
-        if canonical_json(msgspec.json.decode(data)) != data:
+        if not is_canonical(data):
             raise ValueError("it is not canonical JSON")
         payload = msgspec.json.decode(upcast(event_type, version, data, current=cls.schema_version), type=cls)
         if version == cls.schema_version:
