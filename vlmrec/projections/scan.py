@@ -35,8 +35,8 @@ from vlmrec.projections.propagation import Propagation, propagation
 from vlmrec.projections.provider import ProviderFigures, Sent, provider_figures, provider_findings
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.stages.rules import RuleSet
-from vlmrec.stages.table import EntityTable, decode_table
 from vlmrec.stages.text import repetition
+from vlmrec.table import EntityTable, decode_table
 from vlmrec.terms import Answer, BlobRef, Status, TurnKey
 
 

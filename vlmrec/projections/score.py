@@ -45,7 +45,7 @@ from vlmrec.projections.layer2 import (
 from vlmrec.projections.meter import CallFigures, median, merged
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.projections.tables import Compared, Stage0, compared, stage0
-from vlmrec.stages.table import decode_table
+from vlmrec.table import decode_table
 from vlmrec.terms import ClipId, TurnKey
 
 
