@@ -46,7 +46,9 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     found.sort(key=lambda c: (-c.score, c.path.number))
     if not found:
         return _passed(paths, time, height)
-    lonely = len(found) == 1 or found[1].score < 0.8 * found[0].score
+    # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
+    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0]
+    lonely = not rest or rest[0].score < 0.8 * found[0].score
     return [candidate._replace(lonely=lonely) for candidate in found]
 
 

@@ -20,6 +20,8 @@ Mask = NDArray[np.bool_]
 
 TOP = 0.035  # of the picture's height below the vanishing point: above it the road is too thin to read
 NARROW = 0.32  # camera heights: what is narrower than this is paint, a crack or a pole
+COARSE = 1.0  # grey levels: a road smoother than this can't be told from metal by its grain
+POLISHED = 0.4  # of the road's usual roughness
 BODY = 0.6  # a vehicle stands up at least this part of its distance row above the ground
 
 
@@ -30,6 +32,7 @@ class RoadModel(NamedTuple):
     middle: Floats
     spread: Floats
     floor: NDArray[np.int64]  # per picture column: the last row above the bonnet
+    grain: float  # usual roughness of the near road, in grey levels
 
 
 def bonnet_floor(pictures: Sequence[Picture]) -> NDArray[np.int64]:
@@ -63,7 +66,24 @@ def learn_road(pictures: Sequence[Picture], point: Vanishing, floor: NDArray[np.
     samples = np.stack([cv2.remap(_lab(picture), map_x, map_y, cv2.INTER_LINEAR) for picture in pictures])
     samples = samples.astype(np.float32)
     samples[:, ~inside] = np.nan
-    return RoadModel(top, *_climb(samples), floor)
+    grain = float(np.median([_grain(picture, top, point, floor) for picture in pictures]))
+    return RoadModel(top, *_climb(samples), floor, grain)
+
+
+def _grain(picture: Picture, top: int, point: Vanishing, floor: NDArray[np.int64]) -> float:
+    """Roughness in the middle of a picture's own lane, on its nearer half."""
+    rough = _roughness(picture)
+    last = int(floor[int(np.clip(point.x, 0, len(floor) - 1))])
+    rows = np.arange((top + last) // 2, last)
+    across = np.linspace(-0.7, 0.7, 21)
+    columns = np.clip(point.x + across[None, :] * (rows[:, None] - point.y), 0, len(floor) - 1).astype(int)
+    return float(np.median(rough[rows[:, None], columns]))
+
+
+def _roughness(picture: Picture) -> NDArray[np.float32]:
+    """How much each pixel differs from its surroundings of a dozen px, over a patch: painted metal is smoother than asphalt."""
+    gray = cv2.blur(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY).astype(np.float32), (3, 3))
+    return np.asarray(cv2.blur(np.abs(gray - cv2.blur(gray, (11, 11))), (9, 9)), np.float32)
 
 
 def _climb(samples: NDArray[np.float32]) -> tuple[Floats, Floats]:
@@ -97,9 +117,21 @@ def odd_pixels(picture: Picture, model: RoadModel) -> Mask:
     lab = _lab(picture).astype(np.float32)
     rows = np.arange(model.top, height)
     away = np.abs(lab[rows] - model.middle[:, None, :])
-    limit = np.maximum([11.0, 5.0, 6.0], 3.6 * model.spread)
-    odd: Mask = (away > limit[:, None, :]).any(axis=2) & (rows[:, None] <= model.floor[None, :])
+    limit = np.maximum([11.0, 5.0, 6.0], 2.6 * model.spread)
+    odd: Mask = (away > limit[:, None, :]).any(axis=2)
+    if model.grain > COARSE:
+        odd |= _polished(picture, model)
+    odd &= rows[:, None] <= model.floor[None, :]
     return odd
+
+
+def _polished(picture: Picture, model: RoadModel) -> Mask:
+    """Patches much smoother than the road: the panels of a vehicle that has the road's shade. Not looked for far away."""
+    smooth = _roughness(picture)[model.top :] < POLISHED * model.grain
+    smooth[: int(0.055 * picture.shape[0])] = False
+    patches = cv2.morphologyEx(smooth.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    result: Mask = cv2.dilate(patches, np.ones((13, 13), np.uint8)) > 0
+    return result
 
 
 def off_road(odd: Mask, model: RoadModel, point: Vanishing) -> Mask:
