@@ -25,7 +25,7 @@ class Inputs(NamedTuple):
 
 Make: TypeAlias = Callable[[Inputs], AnyProjection]
 
-MODULES: tuple[str, ...] = ("compare", "confusion", "probe", "rescore", "scan", "score", "show", "status")
+MODULES: tuple[str, ...] = ("compare", "confusion", "probe", "rescore", "retrofit", "scan", "score", "show", "status")
 _registered: dict[str, Make] = {}
 
 
