@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from vlmrec.engine.reference import Reference
-from vlmrec.engine.witness import observed, witness
+from vlmrec.engine.witness import observed, unknown, witness
 from vlmrec.ledger import by_turn
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.terms import ABSTENTIONS, Answer, QuestionRef, Status, TurnKey
@@ -29,6 +29,8 @@ def answer_sets(draw: st.DrawFn, reference: Reference) -> tuple[Answer, ...]:
             near += [observed(need.key, need.expects[0]) for need in draw(st.lists(st.sampled_from(rows), max_size=8))]
         kept = draw(st.lists(st.sampled_from(near), max_size=len(near), unique_by=lambda answer: answer.key))
         found = by_turn(near if draw(st.booleans()) else kept)
+        if draw(st.booleans()):  # as a clip stands at its end, when all that could be asked was asked
+            found = by_turn(unknown(need.key) for need in rows) | found
     keys = draw(st.lists(st.sampled_from(reference.ledger.turns), unique=True, max_size=6 if found else 25))
     for key in keys:
         found[key] = draw(answers_for(reference, key))
