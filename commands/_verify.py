@@ -1,6 +1,7 @@
 """What ``vlmrec verify`` prints, and how it ends."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,13 +10,17 @@ from vlmrec.errors import CheckFailed, InputError
 from vlmrec.events import EVENT_TYPES
 from vlmrec.log.reader import open_log
 from vlmrec.log.verify import VerifyReport
-from vlmrec.stages.replay import ReplayReport, replay_log
+
+if TYPE_CHECKING:
+    from vlmrec.stages.replay import ReplayReport
 
 RUN_TYPES = tuple(cls.type for cls in EVENT_TYPES if not cls.per_clip)
 
 
-def replayed(run: Path) -> ReplayReport:
+def replayed(run: Path) -> "ReplayReport":
     """What the decision core makes of a log's inputs, beside what it holds."""
+    from vlmrec.stages.replay import replay_log  # the core and its ledger are for --replay alone
+
     with open_log(run) as log:
         try:
             clips = ((clip, log.events(clip=clip)) for clip in log.clips())
@@ -24,7 +29,7 @@ def replayed(run: Path) -> ReplayReport:
             raise InputError(f"{run}: it can't be replayed: {error.args[0]}") from error
 
 
-def describe(report: VerifyReport, replay: ReplayReport | None) -> None:
+def describe(report: VerifyReport, replay: "ReplayReport | None") -> None:
     """Print both reports as lines of text."""
     kind = report.info.kind if report.info else "unreadable"
     click.echo(f"{report.path}: {kind} log, {report.events} events, {report.blobs} blobs")
@@ -47,7 +52,7 @@ def describe(report: VerifyReport, replay: ReplayReport | None) -> None:
     )
 
 
-def conclude(report: VerifyReport, replay: ReplayReport | None) -> None:
+def conclude(report: VerifyReport, replay: "ReplayReport | None") -> None:
     """Raise CheckFailed, naming the first broken row or clip, unless everything held."""
     if not report.holds:
         more = len(report.faults) - 1

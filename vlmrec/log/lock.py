@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from vlmrec.errors import LogBusy
+from vlmrec.errors import LogBusy, LogError
 
 
 def lock_path(log: Path) -> Path:
@@ -21,7 +21,10 @@ def lock_path(log: Path) -> Path:
 
 
 def acquire(log: Path, *, wait_s: float) -> BaseFileLock:
-    """Take the writer's lock. Raises LogBusy, naming the run and its writer, if another has it after ``wait_s``."""
+    """Take the writer's lock. Raises LogBusy, naming the run and its writer, if another has it after ``wait_s``.
+
+    Raises LogError where the lock file can't be made.
+    """
     path = lock_path(log)
     lock = FileLock(path, thread_local=False)
     try:
@@ -33,7 +36,7 @@ def acquire(log: Path, *, wait_s: float) -> BaseFileLock:
             f"{log}: the log of {log.stem} is being written {by}; a log has one writer: wait until it ends, or stop it"
         ) from error
     except OSError as error:
-        raise LogBusy(f"{path}: can't take the writer's lock ({error}); is the folder there, and writable?") from error
+        raise LogError(f"{path}: can't take the writer's lock ({error}); is the folder there, and writable?") from error
     _say_who(path)
     return lock
 
