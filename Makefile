@@ -7,7 +7,7 @@ LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-ha
 	--custom-compile-command "make lock"
 WHEEL_ENV := build/wheel-env
 
-.PHONY: help env demo test lint types contracts schemas-check docs-check pytest wheel test-deep bench lock schemas docs screenshots clean
+.PHONY: help env demo test lint types contracts schemas-check docs-check pytest wheel test-deep bench lock schemas docs tour screenshots clean
 
 help:
 	@echo "make demo        render clips, record a run, score it, show it"
@@ -17,6 +17,7 @@ help:
 	@echo "make lock        resolve the locked requirements anew"
 	@echo "make schemas     regenerate schemas/"
 	@echo "make docs        regenerate the reference pages in docs/"
+	@echo "make tour        run the tour of README.md and renew its output"
 	@echo "make screenshots take the pictures in docs/ anew, from the demo's data (needs Chromium)"
 
 env: $(STAMP)
@@ -79,6 +80,9 @@ schemas: env
 
 docs: env
 	$(BIN)/python docs/generate.py
+
+tour: env
+	$(BIN)/python docs/tour.py
 
 screenshots: env
 	$(BIN)/python docs/screenshots.py

@@ -32,6 +32,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
     "Make a run": {
         "extract": Row("extract", "Ask a model the engine's questions about clips, and record everything in a run log."),
         "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
+        "probe": Row("probe", "Find out what a model's server really does: frame rate, pixels, sizes, structured output, caching."),
         "models": Row("models", "List providers and models: where they are, whether a key was found, prices, and what is missing."),
     },
     "Look at one": {
@@ -46,7 +47,9 @@ COMMANDS: dict[str, dict[str, Row]] = {
     "Project": {
         "score": Row("score", "Score a run against labels: answers, clips, and what ruled the right chart out."),
         "rescore": Row("rescore", "Put a run's stored answers to another engine version; the latest run where none is named."),
+        "scan": Row("scan", "Look for contradictions, repetition, drift, order effects, propagated errors and provider faults."),
         "confusion": Row("confusion", "Show what runs take for what: confusion matrices of one question, with the clips behind each cell."),
+        "retrofit": Row("retrofit", "Say what stored texts would have given under another way of asking; no model is called."),
         "compare": Row("compare", "Compare runs over the clips they share, and say whether a difference is more than chance."),
         "catalog": Row("catalog", "Bring together every run of a store in catalog.db, for questions across runs; disposable."),
     },
