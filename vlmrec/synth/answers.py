@@ -8,6 +8,8 @@ picture is off screen, what is hidden is occluded, what nobody could tell is unk
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from vlmrec.gold import GoldAnswer
 from vlmrec.ledger import Ledger, Modality, Question, Viewpoint, precondition
 from vlmrec.synth.camera import CameraPath
@@ -32,7 +34,7 @@ KINDS: dict[BodyKind, str] = {
     "bus": "bus",
     "motorcycle": "motorcycle",
 }
-STARTED = frozenset(("standing", "queue", "bus_stop"))
+STARTED = frozenset(("standing", "bus_stop"))
 NOWHERE = Sightings(seen=(), hidden=())
 
 
@@ -47,7 +49,7 @@ def gold_answers(plot: Plot, look: Look, path: CameraPath, aspect: float, ledger
     """An answer to every question of the ledger in every form, in ledger order."""
     scene = plot.scene
     sight = sightings(scene, look, path, aspect, scene.counterpart) if scene.counterpart else NOWHERE
-    facts = {**_of_the_look(plot, look, sight), **plot.facts}
+    facts = {**_of_the_look(plot, look, sight), **_in_other_words(plot.facts), **plot.facts}
     shown = {key: _shown(ledger.question(key.question_id), key.party, facts, sight) for key in ledger.turns}
     given = {
         key: Answer(question_id=key.question_id, party=key.party, status=found.status, value=found.value)
@@ -81,6 +83,19 @@ def _of_the_look(plot: Plot, look: Look, sight: Sightings) -> Facts:
     elif look.light != "dusk":  # between the two nobody could say
         facts |= seen("visibility", NONE, "clear", 0, scene.duration)
     return facts
+
+
+def _in_other_words(facts: Facts) -> Facts:
+    """The same facts as older ledgers ask for them: one question for each kind of stop, one for coming back in front."""
+    found = Facts()
+    for (name, party), fact in facts.items():
+        if name == "prior_stop_kind":
+            for kind in ("queue", "bus_stop"):
+                said = "yes" if fact.value == kind else "no"
+                found[FactKey("queue_stop" if kind == "queue" else kind, party)] = replace(fact, value=said)
+        elif name == "overtaking":
+            found[FactKey("returns_in_front", party)] = replace(fact, value="yes" if fact.value == "cut_in" else "no")
+    return found
 
 
 def _shown(question: Question, party: Party, facts: Facts, sight: Sightings) -> _Shown:
