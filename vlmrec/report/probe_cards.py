@@ -1,0 +1,79 @@
+"""Cards of probes that lie in a store: the table of one, and what a condition asks that its model's card says is ignored."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vlmrec.errors import LogError
+from vlmrec.log.format import LogKind
+from vlmrec.log.reader import open_log
+from vlmrec.log.store import run_logs, run_path
+from vlmrec.projections.core import Projected, project
+from vlmrec.projections.probe import Card, Latency, ProbeCard
+from vlmrec.report.logs import open_sources
+from vlmrec.report.table import Table
+from vlmrec.stages.condition import Condition
+
+ProjectedCard = Projected[Card, Latency]
+
+
+def read_card(path: Path) -> ProjectedCard:
+    """The card of the probe logged at ``path``."""
+    with open_sources([path]) as logs:
+        return project(ProbeCard(), logs)
+
+
+def latest_card(store: Path, model: str) -> ProjectedCard | None:
+    """The card of the probe of ``model`` that began last; None where there is none in ``store``."""
+    found: list[tuple[str, Path]] = []
+    for path in run_logs(store):
+        try:
+            with open_log(path) as log:
+                if log.info.kind is LogKind.PROBE:
+                    found.append((log.info.created, path))
+        except LogError:
+            continue
+    for _, path in sorted(found, reverse=True):
+        card = read_card(path)
+        if card.result.model == model:
+            return card
+    return None
+
+
+def card_warnings(card: Card, condition: Condition, *, fps: float | None, samples_in_one_call: bool) -> tuple[str, ...]:
+    """What ``condition`` asks for and the card says is ignored, refused or not seen."""
+    asked: Sequence[tuple[bool, str, str]] = (
+        (fps is not None, "frame rate honoured", "a frame rate is asked of the server"),
+        (condition.video in ("full", "window"), "video seen", "a video is sent"),
+        (condition.video.startswith("frames-"), "images in a request", "frames are sent as images"),
+        (condition.format == "schema", "structured output", "F=schema constrains the reply"),
+        (samples_in_one_call, "n > 1", "several samples are asked for in one call"),
+    )
+    found = []
+    for applies, name, what in asked:
+        check = next((each for each in card.checks if each.name == name), None)
+        if applies and check is not None and check.verdict in ("no", "ignored"):
+            found.append(f"{what}, but the probe of {card.model} found: {name}: {check.verdict} ({check.detail})")
+    return tuple(found)
+
+
+def card_tables(projected: ProjectedCard) -> tuple[Table, ...]:
+    """The card for people."""
+    card, measured = projected.result, projected.measured
+    rows = [(check.name, check.verdict, check.detail) for check in card.checks]
+    notes = [
+        f"served as {card.served_model or '?'} at {card.endpoint}",
+        f"median latency: text {_seconds(measured.text_s)}, video {_seconds(measured.video_s)}; {measured.calls} calls",
+    ]
+    return (Table(f"Card of {card.model}", ("check", "verdict", "detail"), rows, notes),)
+
+
+def free_run_id(store: Path, model: str) -> str:
+    """``probe-MODEL``, numbered where there is one already."""
+    slug = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in model.lower()).strip("-")
+    name = f"probe-{slug}"[:90]
+    numbered = (name, *(f"{name}-{number}" for number in range(2, 10_000)))
+    return next(each for each in numbered if not run_path(store, each).exists())
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g} s"
