@@ -40,6 +40,10 @@ def _lines(reference: Reference, request: EvaluateRequest, evaluation: Evaluatio
     yield ""
     yield f"eliminated ({len(evaluation.eliminated)})"
     yield from _eliminations(evaluation.eliminated)
+    if evaluation.status is EngineStatus.NONE:
+        yield ""
+        yield "closest charts"
+        yield from _closest(reference, request)
     yield ""
     yield from _next(reference, request, evaluation, language)
 
@@ -78,6 +82,25 @@ def _eliminations(eliminated: tuple[Eliminated, ...]) -> Iterator[str]:
         by_answer.setdefault(answer, []).append(_called(each))
     for answer, charts in by_answer.items():
         yield f"  by {answer}: {', '.join(charts)}"
+
+
+def _closest(reference: Reference, request: EvaluateRequest) -> Iterator[str]:
+    """The positions that the fewest answers rule out, and those answers: where to look for a wrong one."""
+    state, _ = encode_request(reference.tables, request)
+    broken = [
+        (position, {need.key: need for need in position.barriers if state & need.no})
+        for position in reference.tables.positions
+    ]
+    fewest = min(len(needs) for _, needs in broken)
+    for position, needs in broken:
+        if len(needs) == fewest:
+            failed = (
+                f"{key.question_id}/{key.party}={reference.tables.answer(key, state)[1]}"
+                f" (needs {' or '.join(need.expects)})"
+                for key, need in needs.items()
+            )
+            variant = "" if position.variant is None else f"({position.variant.key})"
+            yield f"  {position.chart.id}{variant} with self as {position.self_is} but for {', '.join(failed)}"
 
 
 def _next(reference: Reference, request: EvaluateRequest, evaluation: Evaluation, language: Language) -> Iterator[str]:

@@ -84,6 +84,16 @@ def test_explain_tells_of_gates_and_of_an_empty_list() -> None:
     assert "next question: none" in told
 
 
+def test_explain_of_an_empty_list_names_the_answers_that_stand_in_the_way() -> None:
+    wrong = [
+        each | {"value": "self_ahead"} if each["question_id"] == "q_order" else each for each in REQUEST["answers"]
+    ]
+    told = run("explain", "-", stdin=json.dumps({"answers": wrong})).stdout
+    assert "none: the answers rule out every chart" in told
+    line = "차43-2 with self as A but for q_order/none=self_ahead (needs other_ahead or side_by_side)"
+    assert line in told.split("closest charts")[1]
+
+
 def test_questions_lists_the_ledger_and_as_json_the_structs() -> None:
     listed = run("questions", "--engine", "0.1.1").stdout
     assert "starting_from_stop" in listed

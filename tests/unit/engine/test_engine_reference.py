@@ -1,5 +1,8 @@
 """The embedded data: what each version holds, and what its content hash answers to."""
 
+import os
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -103,6 +106,22 @@ def test_data_that_does_not_fit_is_refused_in_words(old: bytes, new: bytes, said
     assert old in charts
     with pytest.raises(InputError, match=said):
         build_reference("0.1.3", ledger, charts.replace(old, new, 1))
+
+
+def test_the_same_answers_give_the_same_bytes_under_any_hash_seed() -> None:
+    program = (
+        "import msgspec; from vlmrec.engine.core import evaluate; from vlmrec.engine.reference import load_reference;"
+        "from vlmrec.engine.witness import witness; from vlmrec.protocol import EvaluateRequest;"
+        "from vlmrec.canonical import sha256_hex; r = load_reference('0.1.3');"
+        "parts = [evaluate(r, EvaluateRequest(answers=witness(p)[:n])) for p in r.tables.positions[::7] for n in (3, 9)];"
+        "print(r.data_version, sha256_hex(msgspec.json.encode(parts)))"
+    )
+    printed = set()
+    for seed in ("1", "2"):
+        env = os.environ | {"PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+        printed.add(done.stdout)
+    assert len(printed) == 1
 
 
 def test_an_unknown_chart_is_said_so() -> None:
