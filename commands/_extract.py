@@ -13,11 +13,12 @@ from typing import Any
 import click
 import msgspec
 
-from vlmrec.commands._output import note, print_json, print_table
+from vlmrec.commands._output import note, print_json, print_table, warn
 from vlmrec.config import load_config
 from vlmrec.errors import INTERRUPTED, InputError
 from vlmrec.log.store import resolve_run
 from vlmrec.models.budget import Limits, Price
+from vlmrec.report.probe_cards import probe_warnings
 from vlmrec.stages.condition import Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
@@ -77,6 +78,9 @@ def carry_out(
     config = load_config(settings["config"], environ=os.environ)
     new = None if settings["resume"] or settings["top_up"] else new_run(paths, settings)
     parent = resolve_run(settings["top_up"], store) if settings["top_up"] else None
+    if new is not None:
+        for text in probe_warnings(store, new.condition, fps=settings["fps"]):
+            warn(text)
 
     async def run() -> RunResult:
         stop = Stop()

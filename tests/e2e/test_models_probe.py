@@ -249,3 +249,30 @@ def test_probe_media_are_what_their_plans_say() -> None:
     assert make_still(1).sha256 != make_still(2).sha256
     assert base64.b64encode(clip.body).decode() in clip.part()["video_url"]["url"]
     assert clip.loggable()["video_url"]["url"]["bytes"] == len(clip.body)
+
+
+def test_extract_warns_of_what_the_probe_found(tmp_path: Path) -> None:
+    from media_factory import write_clip
+
+    from vlmrec.cli import cli
+
+    probe(tmp_path, deaf)
+    write_clip(tmp_path / "clip.mp4", pts=tuple(range(4)), size=(32, 32))
+    with scripted_server(lambda call: "no answer") as server:
+        result = CliRunner().invoke(
+            cli,
+            [
+                *(
+                    "extract",
+                    str(tmp_path / "clip.mp4"),
+                    "--run-id",
+                    "r",
+                    "--model",
+                    "test/m",
+                    "--base-url",
+                    server.url,
+                ),
+                *("--fps", "4", "--store", str(tmp_path)),
+            ],
+        )
+    assert "Warning: a frame rate is asked of the server, but the probe of test/m found" in result.stderr

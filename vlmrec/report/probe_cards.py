@@ -56,6 +56,12 @@ def card_warnings(card: Card, condition: Condition, *, fps: float | None, sample
     return tuple(found)
 
 
+def probe_warnings(store: Path, condition: Condition, *, fps: float | None) -> tuple[str, ...]:
+    """``card_warnings`` of the latest card of the condition's model; none where it was never probed."""
+    card = latest_card(store, condition.model)
+    return () if card is None else card_warnings(card.result, condition, fps=fps, samples_in_one_call=False)
+
+
 def card_tables(projected: ProjectedCard) -> tuple[Table, ...]:
     """The card for people."""
     card, measured = projected.result, projected.measured
