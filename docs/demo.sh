@@ -15,6 +15,8 @@ mkdir -p "$VLMREC_STORE"
 cp store/metadata.yaml store/settings.json "$VLMREC_STORE"
 step synth --out "$demo/clips" --count 4 --size 640x360 --seed 7
 step extract "$demo/clips" --run-id plain
+step extract "$demo/clips" --run-id older --engine 0.1.1
+step rescore older --engine 0.1.3
 step extract "$demo/clips" --run-id grounded --condition S2,G3,V=frames-4fps
 step score grounded --gold "$demo/clips/gold"
 clips=("$demo"/clips/*.mp4)

@@ -27,6 +27,7 @@ from vlmrec.events import (
     MediaPrepared,
     Payload,
     Stage,
+    event_id,
     make_event,
 )
 from vlmrec.log.format import Appended
@@ -172,9 +173,9 @@ class ClipRunner:
 
     # ---- the step: observation, decisions, effects ------------------------------------------
 
-    async def _record(self, data: Payload, blobs: Sequence[Blob] = ()) -> None:
+    async def _record(self, data: Payload, blobs: Sequence[Blob] = (), cause: str | None = None) -> None:
         async with self._lock:
-            await self._observe(data, blobs)
+            await self._observe(data, blobs, cause)
 
     async def _record_request(self, data: CallRequested, blob: Blob) -> bool:
         """Record that a call is about to leave; False, and nothing is recorded, when the clip has failed meanwhile."""
@@ -184,8 +185,8 @@ class ClipRunner:
             await self._observe(data, (blob,))
             return True
 
-    async def _observe(self, data: Payload, blobs: Sequence[Blob]) -> None:
-        event = self._event(data, None)
+    async def _observe(self, data: Payload, blobs: Sequence[Blob], cause: str | None = None) -> None:
+        event = self._event(data, cause)
         self._keep(blobs)
         await self._setting.writer.append_async([event], blobs)
         apply(self._state, event)
@@ -343,7 +344,7 @@ class ClipRunner:
             setting.limiter.release(attempt)
         if isinstance(attempt, Completed):
             data, blobs = completed_payload(requested, attempt, setting.meter.completed(name, attempt))
-            await self._record(data, blobs)
+            await self._record(data, blobs, event_id(requested, self._state.clip))
         else:
             await self._failed_call(key, requested, attempt, name)
 
@@ -362,7 +363,7 @@ class ClipRunner:
             self._stop.request(_stop_reason(attempt), f"{attempt.reason}: {attempt.message}")
         settled = self._setting.meter.failed(name, attempt)
         data, blobs = failed_payload(requested, attempt, settled, final=step.final)
-        await self._record(data, blobs)
+        await self._record(data, blobs, event_id(requested, self._state.clip))
 
     async def _spec(self, effect: SendCall) -> CallSpec:
         made = await self._make_media(effect.turn.window)
