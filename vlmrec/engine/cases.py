@@ -8,13 +8,11 @@ case names the printed row that would have had to count.
 from importlib.resources import files
 from typing import Literal
 
-import msgspec
-import yaml
 from msgspec import Struct, field
 
 from vlmrec.engine.core import evaluate
+from vlmrec.engine.datafile import read_data
 from vlmrec.engine.reference import Reference
-from vlmrec.errors import InputError
 from vlmrec.protocol import EngineStatus, EvaluateRequest
 from vlmrec.terms import Answer, Party, Status
 
@@ -69,12 +67,8 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
 def decided_cases() -> tuple[DecidedCase, ...]:
     """All cases, by chart and number. Raises InputError for a file that can't be read as one."""
-    found = []
-    for entry in files("vlmrec.engine").joinpath("data", "cases").iterdir():
-        try:
-            found.append(msgspec.convert(yaml.safe_load(entry.read_bytes()), DecidedCase))
-        except (yaml.YAMLError, msgspec.MsgspecError) as error:
-            raise InputError(f"{entry.name} is no decided case: {error}") from error
+    folder = files("vlmrec.engine").joinpath("data", "cases")
+    found = [read_data(entry.read_bytes(), DecidedCase, f"the case {entry.name}") for entry in folder.iterdir()]
     return tuple(sorted(found, key=lambda case: (case.chart, case.case)))
 
 

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-import msgspec
-import yaml
 from msgspec import Struct, field
 
 from vlmrec.canonical import canonical_json, sha256_hex
+from vlmrec.engine.datafile import read_data
 from vlmrec.errors import InputError
 from vlmrec.ledger import Ledger, by_turn, identity_hash, shown_hash
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey
@@ -149,10 +148,7 @@ def declared_migrations() -> Mapping[tuple[str, str], Migration]:
 
 def decode_migration(text: bytes, name: str) -> Migration:
     """A migration from its file. Raises InputError, naming the file and what is wrong."""
-    try:
-        migration = msgspec.convert(yaml.safe_load(text), Migration)
-    except (yaml.YAMLError, msgspec.MsgspecError) as error:
-        raise InputError(f"{name} is no migration: {error}") from error
+    migration = read_data(text, Migration, f"the migration {name}")
     for rule in migration.rules:
         ways: list[Any] = [rule.value, rule.copy, rule.abstention_of]
         if sum(way is not None for way in ways) != 1 or (rule.abstention_of is None) != bool(rule.when):

@@ -8,16 +8,15 @@ condition is another version, and a change of layout or comment is not.
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
-import yaml
 from msgspec import Struct
 
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.engine.charts import Chapter, Chart, Condition, Gate, Row, RowRules, Source, Variant
 from vlmrec.engine.compiled import Tables, compile_tables
 from vlmrec.engine.core import Memory
+from vlmrec.engine.datafile import read_data
 from vlmrec.errors import InputError
 from vlmrec.ledger import (
     Clause,
@@ -33,7 +32,6 @@ from vlmrec.ledger import (
 from vlmrec.terms import Party, QuestionRef
 
 DEFAULT_SECTION = "same_direction"
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Reference(Struct, frozen=True, kw_only=True, eq=False):
@@ -80,14 +78,14 @@ def load_reference(version: str, section: str = DEFAULT_SECTION) -> Reference:
 
 def build_reference(version: str, ledger_yaml: bytes, chapter_yaml: bytes) -> Reference:
     """A reference from the text of its two files. Raises InputError where they can't be read or don't fit."""
+    ledger_data = read_data(ledger_yaml, _LedgerFile, f"the ledger of engine {version}")
+    chapter_data = read_data(chapter_yaml, _ChapterFile, f"the chart file of engine {version}")
     try:
-        ledger_data = msgspec.convert(yaml.load(ledger_yaml, _Loader), _LedgerFile)
-        chapter_data = msgspec.convert(yaml.load(chapter_yaml, _Loader), _ChapterFile)
         chapter = _chapter(chapter_data)
         content = sha256_hex(canonical_json([ledger_data, chapter_data]))
         ledger = _ledger(version, f"{version}+{content[:12]}", ledger_data, chapter)
         tables = compile_tables(ledger, chapter)
-    except (yaml.YAMLError, msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise InputError(f"the data of engine {version} can't be used: {error}") from error
     return Reference(ledger=ledger, chapter=chapter, tables=tables, memory=Memory(len(tables.positions)))
 

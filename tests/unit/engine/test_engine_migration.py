@@ -132,7 +132,8 @@ def test_mapping_a_whole_case_never_confirms_another_chart_nor_rules_the_right_o
             "needs `when`",
         ),
         (b"from: a\nto: b\nguess: yes", "unknown field"),
-        (b"from: [", "is no migration"),
+        (b"from: [", "the migration a_to_b.yaml can't be used"),
+        (b"from: a\nto: b\nto: c", "the key 'to' is given twice"),
     ],
 )
 def test_a_migration_file_that_says_too_little_or_too_much_is_refused(text: bytes, said: str) -> None:

@@ -98,7 +98,8 @@ def test_comments_and_layout_do_not_change_the_data_version_and_words_do() -> No
         (b"q_order: [other_ahead]", b"q_order: [far_ahead]", "can't be any of"),
         (b"q_maneuver/B: [straight, stopped]", b"q_maneuver: [straight]", "is not put for none"),
         (b"{code: residential, role: A, delta: 10}", b"{code: residental, role: A, delta: 10}", "nor in the catalogue"),
-        (b"base_a: 100", b"base: 100", "unknown field"),
+        (b"base_a: 100", b"base: 100", "chart file of engine 0.1.3 can't be used: .*unknown field"),
+        (b"q_maneuver/A: [straight]", b"q_maneuver/B: [straight]", "the key 'q_maneuver/B' is given twice"),
     ],
 )
 def test_data_that_does_not_fit_is_refused_in_words(old: bytes, new: bytes, said: str) -> None:
