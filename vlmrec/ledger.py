@@ -2,7 +2,8 @@
 
 A ledger is decoded from the very bytes of ``GET /meta`` and ``GET /questions``, checked as a whole
 on the way in, and then never changes. Everything here is pure: no file, clock or network. Question
-text, options and notes are data of the engine; nothing in this project repeats them elsewhere.
+text, options and notes are data of the engine; nothing in this project repeats them elsewhere. Fields that a
+newer engine adds are passed over, except in a precondition, where they would change what may be asked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -83,7 +84,7 @@ class Wording(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         return self.other if party is Party.OTHER else self.none
 
 
-class Option(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Option(Struct, frozen=True, kw_only=True):
     """One value of a question's closed domain."""
 
     code: str
@@ -102,7 +103,7 @@ class Clause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     values: tuple[str, ...]
 
 
-class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Question(Struct, frozen=True, kw_only=True):
     """One closed-domain question. It may be asked when any clause of ``any_of`` holds, or when there is none."""
 
     id: str
@@ -140,7 +141,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.flip.get(value, value)
 
 
-class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Section(Struct, frozen=True, kw_only=True):
     """A group of questions, in the order of ``GET /meta``."""
 
     id: str
@@ -148,7 +149,7 @@ class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title_en: str
 
 
-class ObservationRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ObservationRule(Struct, frozen=True, kw_only=True):
     """How to look: a rule of judgement, and the questions that it bears on."""
 
     id: str
@@ -161,7 +162,7 @@ class ObservationRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Meta(Struct, frozen=True, kw_only=True):
-    """``GET /meta``. ``gates`` are in ledger order, as is everything else. Unknown fields are left to newer engines."""
+    """``GET /meta``. ``gates`` are in ledger order, as is everything else."""
 
     engine_version: str
     data_version: str

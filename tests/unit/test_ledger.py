@@ -59,6 +59,17 @@ def test_bodies_that_are_no_ledger_are_refused(meta: bytes, questions: bytes) ->
         decode_ledger(meta, questions)
 
 
+def test_fields_of_a_newer_engine_are_passed_over_but_not_in_a_precondition() -> None:
+    body: dict[str, Any] = msgspec.json.decode(questions_bytes(LEDGER))
+    for question in body["questions"]:
+        question["difficulty"] = "high"
+    assert decode_ledger(meta_bytes(LEDGER), msgspec.json.encode(body)) == LEDGER
+    asked_under_conditions = next(question for question in body["questions"] if question["any_of"])
+    asked_under_conditions["any_of"][0]["unless"] = ["u_turn"]
+    with pytest.raises(LedgerError, match="unknown field `unless`"):
+        decode_ledger(meta_bytes(LEDGER), msgspec.json.encode(body))
+
+
 def test_order_is_the_ledgers_own_with_self_before_other() -> None:
     turns = list(LEDGER.turns)
     turns.reverse()

@@ -10,7 +10,7 @@ from vlmrec.protocol import EvaluateRequest, Evaluation, Refused, Version
 _TYPES = (Version, Meta, Questions, EvaluateRequest, Evaluation, Refused)
 
 
-def openapi_document(engine_version: str) -> dict[str, Any]:
+def openapi_document(engine_version: str, data_version: str) -> dict[str, Any]:
     """OpenAPI 3.1 for the five paths of a server."""
     refs, components = msgspec.json.schema_components(_TYPES, ref_template="#/components/schemas/{name}")
     version, meta, questions, request, evaluation, refused = refs
@@ -19,6 +19,7 @@ def openapi_document(engine_version: str) -> dict[str, Any]:
         "info": {
             "title": "Fault-ratio rule engine",
             "version": engine_version,
+            "x-data-version": data_version,
             "description": "Stateless. Every reply carries data_version, which names ledger and charts.",
         },
         "paths": {

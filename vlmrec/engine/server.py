@@ -33,7 +33,7 @@ def app_for(reference: Reference) -> Starlette:
         "/version": canonical_json(Version(engine_version=ledger.engine_version, data_version=reference.data_version)),
         "/meta": meta_bytes(ledger),
         "/questions": questions_bytes(ledger),
-        "/openapi.json": canonical_json(openapi_document(ledger.engine_version)),
+        "/openapi.json": canonical_json(openapi_document(ledger.engine_version, reference.data_version)),
     }
 
     async def stored(request: Request) -> Response:
