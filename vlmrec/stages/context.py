@@ -1,6 +1,6 @@
 """What is the same for every clip of a run: manifest, ledger, rules, and what follows from them. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -8,7 +8,7 @@ from typing import Literal
 
 from vlmrec.canonical import sha256_hex
 from vlmrec.errors import InputError
-from vlmrec.events import Manifest, Option, Stage
+from vlmrec.events import Manifest, Option, Sample, Stage
 from vlmrec.ledger import Language, Ledger, Question, identity_hash, shown_hash
 from vlmrec.stages.condition import Condition, condition_from_axes
 from vlmrec.stages.rules import RuleSet, parse_rules
@@ -38,7 +38,9 @@ class RunContext:
     """Everything beside a clip's own events that a decision may rest on.
 
     ``given`` says for each clip how many answers, and whether a table, were taken over from elsewhere:
-    the core waits for that many before it decides anything.
+    the core waits for that many before it decides anything. ``available`` says for each clip which turns
+    have stored replies, where a run is replayed with fewer samples; what has none is skipped. ``monitor_rate``
+    is the share of calls that are sent a second time without constrained decoding, and never used.
     """
 
     def __init__(self, manifest: Manifest, ledger: Ledger, rules: bytes | None) -> None:
@@ -56,6 +58,8 @@ class RunContext:
         self.every_given_at_once = manifest.extra.get("mode") == "all"
         self.given: Mapping[str, int] = manifest.extra.get("given", {})
         self.tables_given: frozenset[str] = frozenset(manifest.extra.get("tables_given", ()))
+        self.monitor_rate = Fraction(manifest.extra.get("monitor_rate", 0))
+        self._available: Mapping[str, Sequence[str]] | None = manifest.extra.get("available")
         self.gates = tuple(gate.key for gate in ledger.gates)
         self.rank: Mapping[TurnKey, int] = {key: place for place, key in enumerate(ledger.turns)}
         self._asked: dict[TurnKey, Asked] = {}
@@ -68,6 +72,17 @@ class RunContext:
     def stage_zero(self) -> tuple[Stage, TurnKey]:
         """The task of round 0."""
         return (Stage.SCENE, SCENE_TURN) if self.condition.stages == "1" else (Stage.TABLE, TABLE_TURN)
+
+    def has_replies(self, clip: str, key: TurnKey) -> bool:
+        """Whether a model's replies to the turn can be had: always, unless stored ones alone are used."""
+        return self._available is None or f"{key.question_id}/{key.party}" in self._available.get(clip, ())
+
+    def is_monitored(self, clip: str, key: TurnKey, sample: Sample) -> bool:
+        """Whether a call is also sent without constraints: by a hash of its key, so that every run picks the same."""
+        if not self.monitor_rate:
+            return False
+        picked = int(sha256_hex(f"{clip}/{key.question_id}/{key.party}/{sample}".encode())[:16], 16)
+        return picked < self.monitor_rate * 2**64
 
     def asked(self, key: TurnKey) -> Asked:
         """The question behind ``key`` as shown in this run."""

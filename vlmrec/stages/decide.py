@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from vlmrec.canonical import text_blob
 from vlmrec.events import (
     AnswerAccepted,
@@ -147,7 +149,12 @@ def _turn_opened(context: RunContext, state: ClipState, key: TurnKey, round_: in
             put=not given,
         )
     asked = context.asked(key)
-    to_model = asked.observable and key not in state.given and context.source != "stored"
+    to_model = (
+        asked.observable
+        and key not in state.given
+        and context.source != "stored"
+        and context.has_replies(state.clip, key)
+    )
     return TurnOpened(
         core=CORE_VERSION,
         stage=Stage.PREDICATE,
@@ -197,7 +204,14 @@ def _request(context: RunContext, state: ClipState) -> EvaluateRequest:
 
 
 def _is_answered(context: RunContext, state: ClipState, turn: Turn) -> bool:
-    return len(turn.parsed) >= turn.opened.samples
+    """Whether everything that was to be asked in a turn has been. A monitoring call is waited for, not needed."""
+    if len(turn.parsed) < turn.opened.samples:
+        return False
+    return all(_is_over(turn.monitors.get(sample)) for sample in _monitored(context, state, turn))
+
+
+def _is_over(call: Call | None) -> bool:
+    return call is not None and (call.completed is not None or call.given_up)
 
 
 def _wanted(context: RunContext, state: ClipState, turns: list[Turn]) -> Iterator[Command]:
@@ -207,7 +221,7 @@ def _wanted(context: RunContext, state: ClipState, turns: list[Turn]) -> Iterato
     for turn in turns:
         window = turn.opened.window
         prefix = (turn.opened.stage, window)
-        if len(turn.parsed) >= turn.opened.samples:
+        if _is_answered(context, state, turn):
             continue
         if window not in state.media:
             if window not in asked_for:
@@ -222,6 +236,21 @@ def _wanted(context: RunContext, state: ClipState, turns: list[Turn]) -> Iterato
                 held.add(prefix)
             if not call.open:
                 yield SendCall(turn.opened, sample, call.attempts + 1)
+        if prefix in state.warmed:
+            yield from _monitoring(context, state, turn)
+
+
+def _monitoring(context: RunContext, state: ClipState, turn: Turn) -> Iterator[SendCall]:
+    """The unconstrained calls that a turn still needs. They are counted and kept, and never read as answers."""
+    for sample in _monitored(context, state, turn):
+        call = turn.monitors.get(sample, Call())
+        if not call.open and not _is_over(call):
+            yield SendCall(replace(turn.opened, stage=Stage.MONITOR), sample, call.attempts + 1)
+
+
+def _monitored(context: RunContext, state: ClipState, turn: Turn) -> Iterator[Sample]:
+    if turn.opened.stage is Stage.PREDICATE and turn.opened.samples and context.monitor_rate:
+        yield from (each for each in _samples(context, turn) if context.is_monitored(state.clip, turn.key, each))
 
 
 def _samples(context: RunContext, turn: Turn) -> tuple[Sample, ...]:

@@ -53,7 +53,7 @@ from vlmrec.stages.decide import (
 from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, OpenedClip
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
 from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start, max_tokens
-from vlmrec.stages.state import ClipState, apply
+from vlmrec.stages.state import TASK_STAGES, ClipState, apply
 from vlmrec.stages.submission import refused_payload, submitted_payload
 from vlmrec.terms import Blob
 
@@ -405,7 +405,7 @@ def call_prompt(
 ) -> Prompt:
     """The texts of a call, from the state alone."""
     table = scene = None
-    if effect.turn.stage is Stage.PREDICATE:
+    if effect.turn.stage not in TASK_STAGES:
         accepted = accepted_table(state, blobs)
         table = msgspec.json.encode(accepted).decode() if accepted is not None else None
         scene = accepted_scene(state, blobs)
@@ -419,8 +419,9 @@ def call_prompt(
 
 
 def wire_fields(context: RunContext, parameters: Parameters, effect: SendCall) -> dict[str, object]:
-    """The top-level fields of a call."""
-    return call_fields(parameters, effect.turn, effect.sample, constrained=context.condition.format == "schema")
+    """The top-level fields of a call. A monitoring call is the same call without constrained decoding."""
+    constrained = context.condition.format == "schema" and effect.turn.stage is not Stage.MONITOR
+    return call_fields(parameters, effect.turn, effect.sample, constrained=constrained)
 
 
 def check_same_clip(state: ClipState, opened: OpenedClip, path: Path) -> None:

@@ -138,7 +138,7 @@ def fingerprint(stored: JsonValue) -> str:
 
 def max_tokens(parameters: Parameters, turn: TurnOpened) -> int:
     """The limit on a reply's length, by what it is a reply to."""
-    return parameters.max_tokens if turn.stage is Stage.PREDICATE else parameters.table_max_tokens
+    return parameters.table_max_tokens if turn.stage in (Stage.TABLE, Stage.SCENE) else parameters.max_tokens
 
 
 def _system(prompt: Prompt) -> dict[str, JsonValue]:

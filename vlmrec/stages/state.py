@@ -40,10 +40,11 @@ TASK_STAGES = (Stage.TABLE, Stage.SCENE)
 
 @dataclass(slots=True)
 class Call:
-    """What became of one call key. ``attempts`` counts the sends recorded."""
+    """What became of one call key. ``attempts`` counts the sends recorded; ``given_up``: it finally failed."""
 
     attempts: int = 0
     open: bool = False
+    given_up: bool = False
     completed: CallCompleted | None = None
     completed_id: str | None = None
     fingerprint: str | None = None
@@ -56,6 +57,7 @@ class Turn:
     opened: TurnOpened
     key: TurnKey
     calls: dict[Sample, Call] = field(default_factory=dict)
+    monitors: dict[Sample, Call] = field(default_factory=dict)
     parsed: dict[int, ReplyParsed] = field(default_factory=dict)
     parsed_ids: dict[int, str] = field(default_factory=dict)
     voted: SamplesVoted | None = None
@@ -169,10 +171,9 @@ def _turn_opened(state: ClipState, event: Event) -> None:
 def _call_requested(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, CallRequested)
-    if data.stage is Stage.MONITOR:
-        state.in_flight += 1
-        return
-    call = _turn(state, data.question_id, data.party).calls.setdefault(data.sample, Call())
+    turn = _turn(state, data.question_id, data.party)
+    calls = turn.monitors if data.stage is Stage.MONITOR else turn.calls
+    call = calls.setdefault(data.sample, Call())
     call.attempts = data.attempt
     call.open = True
     call.fingerprint = data.fingerprint
@@ -183,10 +184,8 @@ def _call_completed(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, CallCompleted)
     state.in_flight -= 1
-    if data.stage is Stage.MONITOR:
-        return
     turn = _turn(state, data.question_id, data.party)
-    call = turn.calls[data.sample]
+    call = (turn.monitors if data.stage is Stage.MONITOR else turn.calls)[data.sample]
     call.open = False
     call.completed = data
     call.completed_id = event.id
@@ -197,10 +196,11 @@ def _call_failed(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, CallFailed)
     state.in_flight -= 1
-    if data.stage is Stage.MONITOR:
-        return
-    _turn(state, data.question_id, data.party).calls[data.sample].open = False
-    if data.final and state.failure is None:
+    turn = _turn(state, data.question_id, data.party)
+    call = (turn.monitors if data.stage is Stage.MONITOR else turn.calls)[data.sample]
+    call.open = False
+    call.given_up = data.final
+    if data.final and data.stage is not Stage.MONITOR and state.failure is None:
         state.failure = Failure("call", data.transient, f"{data.reason}: {data.message}", event.id)
 
 

@@ -89,11 +89,12 @@ def _readings(reader: LogReader, completed: Event) -> Iterable[StoredReading]:
         for event in reader.events(["reply.parsed"], clip=completed.clip)
         if isinstance(event.data, ReplyParsed) and event.data.call == completed.id
     ]
+    stage = Stage.PREDICATE if data.stage is Stage.MONITOR else data.stage  # the same turn, asked once more
     turn = next(
         (
             event.data
             for event in reader.events(["turn.opened"], clip=completed.clip)
-            if isinstance(event.data, TurnOpened) and (event.data.stage, event.data.ref) == (data.stage, data.ref)
+            if isinstance(event.data, TurnOpened) and (event.data.stage, event.data.ref) == (stage, data.ref)
         ),
         None,
     )
