@@ -249,3 +249,15 @@ def test_this_machine_is_never_reached_through_a_proxy(monkeypatch: pytest.Monke
 def test_a_url_is_shown_without_what_is_secret_in_it() -> None:
     assert public_url("https://user:pw@host:8000/v1?key=x#y") == "https://host:8000/v1"
     assert public_url("http://[::1]:8000/v1") == "http://[::1]:8000/v1"
+
+
+def test_docs_list_the_presets_and_their_example_is_a_valid_file() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "providers.md").read_text("utf-8")
+    for name, preset in PRESETS.items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        assert preset.in_process or f"`{preset.base_urls[0]}`" in row
+        assert preset.key_env is None or f"`{preset.key_env}`" in row
+        assert preset.max_inline_bytes is None or f"{preset.max_inline_bytes:,} bytes" in row
+        assert f"**{name}**" in text
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    assert config(example).resolve("lab/cosmos").settings.thinking
