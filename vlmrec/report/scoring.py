@@ -17,7 +17,7 @@ from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.report.goldmap import gold_for_ledger
 from vlmrec.report.logs import open_sources, read_clip_set
-from vlmrec.stages.rules import parse_rules, rules_hash
+from vlmrec.stages.rules import RuleSet, parse_rules, rules_hash
 
 
 def score_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[Score, CallFigures]:
@@ -61,8 +61,7 @@ def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = N
         labels, mapping = gold_set({}), GoldMapping()
         if gold is not None:
             labels, mapping = labels_for(logs, load_gold(gold), only)
-        document = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
-        return project(ScanRuns(parse_rules(document), rules_hash(document), labels, mapping=mapping), logs, clips=only)
+        return project(ScanRuns(*shipped_rules(), labels, mapping=mapping), logs, clips=only)
 
 
 def retrofit_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[Retrofitted, None]:
@@ -71,6 +70,12 @@ def retrofit_run(run: Path, gold: Path, *, clips: Path | None = None) -> Project
     with open_sources([run]) as logs:
         labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(RetrofitDescribeMap(labels, mapping=mapping), logs, clips=only)
+
+
+def shipped_rules() -> tuple[RuleSet, str]:
+    """The validation rules that ship with vlmrec, and their hash."""
+    document = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
+    return parse_rules(document), rules_hash(document)
 
 
 def labels_for(logs: Sequence[LogSource], gold: GoldSet, clips: frozenset[str] | None) -> tuple[GoldSet, GoldMapping]:
