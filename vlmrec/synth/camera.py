@@ -85,52 +85,77 @@ def vertical_fov(hfov: float, width: int, height: int) -> float:
 
 def project(points: Floats, view: View, hfov: float, aspect: float) -> Floats:
     """World points (n, 3) as (n, 3): x and y in shares of the picture, and the depth along the axis."""
-    h, p, r = (math.radians(angle) for angle in (view.heading, view.pitch, view.roll))
-    turn_z = np.array([[math.cos(h), -math.sin(h), 0], [math.sin(h), math.cos(h), 0], [0, 0, 1]])
-    turn_x = np.array([[1, 0, 0], [0, math.cos(p), -math.sin(p)], [0, math.sin(p), math.cos(p)]])
-    turn_y = np.array([[math.cos(r), 0, math.sin(r)], [0, 1, 0], [-math.sin(r), 0, math.cos(r)]])
-    seen = (points - np.array([view.x, view.y, view.z])) @ (turn_z @ turn_x @ turn_y)
-    depth = np.maximum(seen[:, 1], 1e-6)
-    reach = math.tan(math.radians(hfov) / 2)
-    result: Floats = np.stack(
-        [0.5 + seen[:, 0] / (2 * reach * depth), 0.5 - seen[:, 2] * aspect / (2 * reach * depth), seen[:, 1]], axis=1
-    )
-    return result
+    return _to_picture(_from_camera(points, view), hfov, aspect)
 
 
 def outline(road: Road, body: Body, pose: Pose) -> Floats:
-    """Points along the edges of a vehicle's box, in the world."""
+    """The eight corners of a vehicle's box, in the world; corner 4a + 2b + c has side a, end b, height c."""
     heading = math.atan(road.slope(pose.s)) + pose.yaw
     x, y = road.place(pose.s, pose.d)
-    right, ahead = _EDGES[:, 0] * body.width / 2, _EDGES[:, 1] * body.length / 2
-    up = SILL + _EDGES[:, 2] * (body.height - SILL)
+    right, ahead = _CORNERS[:, 0] * body.width / 2, _CORNERS[:, 1] * body.length / 2
+    up = SILL + _CORNERS[:, 2] * (body.height - SILL)
     sin, cos = math.sin(heading), math.cos(heading)
     return np.stack([x + right * cos + ahead * sin, y + ahead * cos - right * sin, up], axis=1)
 
 
-def _edges(samples: int) -> Floats:
-    """Points along the twelve edges of a box: x and y from -1 to 1, z from 0 to 1."""
-    run, ends, rise = np.linspace(-1, 1, samples), (-1.0, 1.0), np.linspace(0, 1, samples)
-    along = [(u, v, z) for u in ends for v in run for z in (0.0, 1.0)]
-    across = [(u, v, z) for u in run for v in ends for z in (0.0, 1.0)]
-    upright = [(u, v, z) for u in ends for v in ends for z in rise]
-    return np.array([*along, *across, *upright], dtype=np.float64)
+def box_of(corners: Floats, view: View, hfov: float, aspect: float) -> Box | None:
+    """The rectangle around the visible part of a solid with these eight corners; None if nothing of it is in the picture."""
+    seen = _from_camera(corners, view)
+    reach = math.tan(math.radians(hfov) / 2)
+    inside = (seen[:, 1] > NEAR) & (np.abs(seen[:, 0]) <= reach * seen[:, 1])
+    if not (inside & (np.abs(seen[:, 2]) <= reach / aspect * seen[:, 1])).all():
+        seen = _cut(seen, reach, reach / aspect)
+        if not len(seen):
+            return None
+    flat = np.clip(_to_picture(seen, hfov, aspect)[:, :2], 0.0, 1.0)
+    (x0, y0), (x1, y1) = flat.min(axis=0).tolist(), flat.max(axis=0).tolist()
+    return Box(x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
+
+
+def _from_camera(points: Floats, view: View) -> Floats:
+    """World points as the camera has them: right, depth, up."""
+    h, p, r = (math.radians(angle) for angle in (view.heading, view.pitch, view.roll))
+    turn_z = np.array([[math.cos(h), -math.sin(h), 0], [math.sin(h), math.cos(h), 0], [0, 0, 1]])
+    turn_x = np.array([[1, 0, 0], [0, math.cos(p), -math.sin(p)], [0, math.sin(p), math.cos(p)]])
+    turn_y = np.array([[math.cos(r), 0, math.sin(r)], [0, 1, 0], [-math.sin(r), 0, math.cos(r)]])
+    seen: Floats = (points - np.array([view.x, view.y, view.z])) @ (turn_z @ turn_x @ turn_y)
+    return seen
+
+
+def _to_picture(seen: Floats, hfov: float, aspect: float) -> Floats:
+    depth = np.maximum(seen[:, 1], 1e-6)
+    reach = math.tan(math.radians(hfov) / 2)
+    x, y = 0.5 + seen[:, 0] / (2 * reach * depth), 0.5 - seen[:, 2] * aspect / (2 * reach * depth)
+    return np.stack([x, y, seen[:, 1]], axis=1)
+
+
+def _cut(seen: Floats, wide: float, tall: float) -> Floats:
+    """The corners of what is left of a box after cutting its faces to the camera's view."""
+    planes = np.array([[0, 1, 0], [-1, wide, 0], [1, wide, 0], [0, tall, -1], [0, tall, 1]])
+    limits = np.array([NEAR, 0, 0, 0, 0])
+    left = []
+    for face in _FACES:
+        polygon = [seen[index] for index in face]
+        for plane, limit in zip(planes, limits, strict=True):
+            polygon = _cut_by(polygon, plane, float(limit))
+        left += polygon
+    return np.array(left, dtype=np.float64).reshape(-1, 3)
+
+
+def _cut_by(polygon: list[Floats], plane: Floats, limit: float) -> list[Floats]:
+    kept = []
+    for a, b in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+        here, there = float(a @ plane) - limit, float(b @ plane) - limit
+        if here >= 0:
+            kept.append(a)
+        if (here >= 0) != (there >= 0):
+            kept.append(a + (b - a) * (here / (here - there)))
+    return kept
 
 
 SILL = 0.15
-_EDGES = _edges(7)
-
-
-def box_of(points: Floats, view: View, hfov: float, aspect: float) -> Box | None:
-    """The rectangle that holds the projected points, cut to the picture; None if nothing is in it."""
-    seen = project(points, view, hfov, aspect)
-    seen = seen[seen[:, 2] > NEAR]
-    if not len(seen):
-        return None
-    x0, y0 = seen[:, :2].min(axis=0)
-    x1, y1 = seen[:, :2].max(axis=0)
-    box = Box(max(0.0, float(x0)), max(0.0, float(y0)), min(1.0, float(x1)), min(1.0, float(y1)))
-    return box if box.x1 > box.x0 and box.y1 > box.y0 else None
+_CORNERS = np.array([(u, v, z) for u in (-1, 1) for v in (-1, 1) for z in (0, 1)], dtype=np.float64)
+_FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
 
 
 def _settle(accel: Floats, t: Floats) -> Floats:
