@@ -105,7 +105,7 @@ def dry_run(store: Path, settings: Mapping[str, Any], *, as_json: bool) -> None:
         print_json(found)
         return
     print_table(("turn", "calls"), list(found.by_question.items()))
-    cost = "unknown" if found.cost is None else f"about {found.cost} USD"
+    cost = "unknown" if found.cost is None else f"about {found.cost.normalize():f} USD"
     click.echo(
         f"at least {found.calls} calls on {found.clips_with_calls} of {found.clips} clips; cost {cost} "
         "(a new answer can lead to further questions)"
