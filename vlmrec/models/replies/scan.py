@@ -6,13 +6,16 @@ closes what is open: a text that ends inside a value is *cut*. Duplicate keys ar
 NaN, infinities and numbers too large for a double become ``NOT_FINITE``.
 """
 
+import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
 from vlmrec.terms import JsonValue
 
 MAX_DEPTH = 64
+_strict_string: Callable[[str, int, bool], tuple[str, int]] = json.decoder.scanstring  # type: ignore[attr-defined]  # in C, and not in the stubs
 NOT_STRICT = "not_strict_json"
 
 
@@ -202,6 +205,11 @@ class _Reader:
 
     def string(self, at: int) -> tuple[str, int]:
         quote = self.text[at]
+        if quote == '"':
+            try:
+                return _strict_string(self.text, at + 1, True)
+            except json.JSONDecodeError:
+                pass  # not strict JSON: below it is read more leniently, or told where it breaks
         if quote != '"':
             self.strict = False
         plain = _PLAIN[quote]
