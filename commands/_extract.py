@@ -18,7 +18,7 @@ from vlmrec.config import load_config
 from vlmrec.errors import INTERRUPTED, InputError
 from vlmrec.log.store import resolve_run
 from vlmrec.models.budget import Limits, Price
-from vlmrec.report.probe_cards import probe_warnings
+from vlmrec.report.probe_cards import asked_in_vain
 from vlmrec.stages.condition import Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
@@ -79,7 +79,8 @@ def carry_out(
     new = None if settings["resume"] or settings["top_up"] else new_run(paths, settings)
     parent = resolve_run(settings["top_up"], store) if settings["top_up"] else None
     if new is not None:
-        for text in probe_warnings(store, new.condition, fps=settings["fps"]):
+        fps, base_urls = settings["fps"], how.base_urls
+        for text in asked_in_vain(store, config, new.condition, fps=fps, base_urls=base_urls):
             warn(text)
 
     async def run() -> RunResult:

@@ -11,11 +11,12 @@ from click.testing import CliRunner, Result
 from scripted_server import ChatCall, Reply, Rule, completion, error_body, scripted_server
 
 from vlmrec.commands.probe import command
+from vlmrec.config import parse_config
 from vlmrec.events import CallCompleted, CallFailed, CallRequested
 from vlmrec.log.reader import open_log
 from vlmrec.log.verify import verify_log
 from vlmrec.media.tokens import image_tokens, video_tokens
-from vlmrec.report.probe_cards import card_warnings, latest_card
+from vlmrec.report.probe_cards import asked_in_vain, card_warnings, latest_card
 from vlmrec.stages.condition import parse_condition
 from vlmrec.stages.probe_media import FPS, FRAMES, HEIGHT, WIDTH, make_clip, make_still, padded
 
@@ -218,6 +219,16 @@ def test_what_a_condition_asks_and_the_card_says_is_ignored_is_warned_of(tmp_pat
     ]
     quiet = parse_condition("M=test/m,V=frames-8")
     assert card_warnings(card.result, quiet, fps=None, samples_in_one_call=False) == ()
+
+
+def test_what_a_provider_cannot_do_is_warned_of_without_a_probe(tmp_path: Path) -> None:
+    config = parse_config("", source=None, environ={})
+    full = parse_condition("M=openai/m,V=full")
+    assert any("takes no video" in text for text in asked_in_vain(tmp_path, config, full, fps=None))
+    routed = parse_condition("M=openrouter/q/m,V=full")
+    assert any("reads no field" in text for text in asked_in_vain(tmp_path, config, routed, fps=4.0))
+    assert asked_in_vain(tmp_path, config, routed, fps=None) == ()
+    assert asked_in_vain(tmp_path, config, parse_condition("M=replay:run"), fps=4.0) == ()
 
 
 def test_a_signed_address_is_not_recorded(tmp_path: Path) -> None:

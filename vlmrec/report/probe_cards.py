@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from vlmrec.config import Config, ResolvedModel
 from vlmrec.errors import LogError
 from vlmrec.log.format import LogKind
 from vlmrec.log.reader import open_log
@@ -12,6 +13,7 @@ from vlmrec.projections.probe import Card, Latency, ProbeCard
 from vlmrec.report.logs import open_sources
 from vlmrec.report.table import Table
 from vlmrec.stages.condition import Condition
+from vlmrec.stages.endpoints import REPLAY
 
 ProjectedCard = Projected[Card, Latency]
 
@@ -56,10 +58,27 @@ def card_warnings(card: Card, condition: Condition, *, fps: float | None, sample
     return tuple(found)
 
 
-def probe_warnings(store: Path, condition: Condition, *, fps: float | None) -> tuple[str, ...]:
-    """``card_warnings`` of the latest card of the condition's model; none where it was never probed."""
+def asked_in_vain(
+    store: Path, config: Config, condition: Condition, *, fps: float | None, base_urls: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """What a run asks that its provider can't do, or that the newest probe of its model found to be ignored."""
+    if condition.model.startswith(REPLAY):
+        return ()
+    resolved = config.resolve(condition.model, base_urls=base_urls)
     card = latest_card(store, condition.model)
-    return () if card is None else card_warnings(card.result, condition, fps=fps, samples_in_one_call=False)
+    probed = card_warnings(card.result, condition, fps=fps, samples_in_one_call=False) if card is not None else ()
+    return (*provider_warnings(resolved, condition, fps=fps), *probed)
+
+
+def provider_warnings(resolved: ResolvedModel, condition: Condition, *, fps: float | None) -> tuple[str, ...]:
+    """What ``condition`` asks for and the settings say that the provider can't do."""
+    provider, name = resolved.provider, resolved.provider_name
+    found = []
+    if condition.video in ("full", "window") and "data_url" not in provider.deliveries:
+        found.append(f"a video is sent, but {name} takes no video ({provider.note}); use V=frames-…")
+    if fps is not None and provider.accepts is not None and "media_io_kwargs" not in provider.accepts:
+        found.append(f"a frame rate is asked for, but {name} reads no field for it; it is left out")
+    return tuple(found)
 
 
 def card_tables(projected: ProjectedCard) -> tuple[Table, ...]:
