@@ -39,9 +39,6 @@ LOCK_WAIT_S = 1.0
 SEAL_WAIT_S = 1.0
 """How long a seal waits for readers that are about to leave, such as ``events --follow``."""
 
-CHECKPOINT_PAGES = 4000
-"""Of 4 KiB, in the write-ahead log before they go into the file: pages of the indexes are then written once for many rows."""
-
 CACHE_KIB = 32 * 1024
 """For the indexes' pages: ids lie all over theirs, and SQLite's 2 MiB would read them again for most rows of a long run."""
 
@@ -258,7 +255,6 @@ def _ready(connection: sqlite3.Connection, path: Path, wait_s: float) -> Commit:
         raise LogError(f"{path}: the log's protection is not as shipped ({faults[0]}); see `vlmrec verify {path.stem}`")
     _to_wal(connection, path, wait_s)
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return Commit(connection, path, info)
 
