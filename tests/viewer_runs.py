@@ -1,5 +1,6 @@
 """Runs for tests of what shows runs: several side by side over the same clips, with labels, tables and contradictions."""
 
+import hashlib
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from runbuilder import ClipBuilder, RunBuilder, axes, ledger_of, question
 from vlmrec.events import ClipOpened, Violation
 from vlmrec.gold import GoldAnswer, GoldLabel, write_gold
 from vlmrec.table import Entity, EntityTable, TimedBox
-from vlmrec.terms import Party, QuestionRef, Status
+from vlmrec.terms import BlobRef, Party, QuestionRef, Status
 
 LEDGER = ledger_of(
     question("q_collision", "none", "yes no", scope="instant"),
@@ -32,7 +33,19 @@ TABLE = msgspec.json.encode(
         "lane_count": 3,
     }
 )
+SYSTEM = "당신은 블랙박스 영상을 보고 질문에 답합니다. 보이지 않으면 보이지 않는다고 답합니다. " * 40
 CHARTS = ["차41-1", "차43-2", "차43-3", "차45-3", "차47-1", "차48-1"]
+
+
+class TalkativeRun(RunBuilder):
+    """Requests and replies of the size that real ones have: a long common part, and a part of each call's own."""
+
+    def blob(self, body: bytes, media_type: str = "application/json") -> BlobRef:
+        if body == b"{}":
+            own = hashlib.sha256(str(len(self.events)).encode()).hexdigest() * 12
+            text = f"{SYSTEM}\n[question] {own}"
+            body = msgspec.json.encode({"messages": [{"role": "system", "content": text}], "seed": len(self.events)})
+        return super().blob(body, media_type)
 
 
 def make_run(
@@ -46,10 +59,11 @@ def make_run(
     right: bool = True,
     contradict: bool = False,
     write: bool = True,
+    talkative: bool = False,
 ) -> RunBuilder:
     """A run over these clips (id to file, if there is one). ``right`` runs answer as ``make_gold`` labels."""
     folder.mkdir(parents=True, exist_ok=True)
-    run = RunBuilder(run_id=run_id, clips=clips, axes=axes(M=model), ledger=LEDGER)
+    run = (TalkativeRun if talkative else RunBuilder)(run_id=run_id, clips=clips, axes=axes(M=model), ledger=LEDGER)
     for number, (clip_id, file) in enumerate(clips.items()):
         add_clip(run, clip_id, file, number, turns=turns, explain=explain, right=right, contradict=contradict)
     if write:
