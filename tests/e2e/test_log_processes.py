@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from logs import filled, query
+from logs import completed, create, filled, query, requested, stopped
 
 from vlmrec.log.reader import open_log
 from vlmrec.log.verify import verify_log
@@ -161,6 +161,27 @@ def test_follow_shows_a_run_while_it_is_written_and_ends_on_interrupt(
         follower.stdout.read()
         assert follower.wait() == 0
         assert follower.stderr.read() == ""
+
+
+def test_follow_ends_with_the_run_and_leaves_it_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    writer = create(path)
+    event, blob = requested(1)
+    writer.append([event], [blob]).result()
+    command = [*VLMREC, "events", str(path), "--follow"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        assert json.loads(follower.stdout.readline())["id"] == event.id
+        later, reply = completed(1)
+        writer.append([later], [reply]).result()
+        assert json.loads(follower.stdout.readline())["id"] == later.id
+        writer.append([stopped()]).result()
+        sealed = writer.seal()
+        assert json.loads(follower.stdout.readline())["type"] == "run.stopped"
+        assert follower.stdout.read() == ""
+        assert follower.wait() == 0
+    assert sealed or query(path, "PRAGMA journal_mode") == [("delete",)]
+    assert not path.with_name("run.db-wal").exists()
 
 
 def test_a_killed_run_is_sealed_by_the_next_command(running: tuple[Path, subprocess.Popen[str]]) -> None:

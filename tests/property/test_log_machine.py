@@ -231,4 +231,4 @@ TestLogMachine.settings = settings(max_examples=12, stateful_step_count=25, dead
 
 @pytest.mark.deep
 class TestLogMachineDeep(LogMachine.TestCase):  # type: ignore[misc]
-    settings = settings(max_examples=600, stateful_step_count=60, deadline=None)
+    settings = settings(max_examples=200, stateful_step_count=50, deadline=None)
