@@ -11,8 +11,8 @@ from msgspec import Struct
 from vlmrec.errors import InputError
 from vlmrec.ledger import Ledger
 from vlmrec.projections.claims import Drift, Said
+from vlmrec.stages.rules import AMONG_REASONS, RuleSet, check_group
 from vlmrec.stages.rules import Given as Checked
-from vlmrec.stages.rules import RuleSet, check_group
 from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, Status, TurnKey
 
@@ -113,8 +113,8 @@ def _by_rules(clip: ClipTexts, rules: RuleSet, ledger: Ledger) -> Iterator[Findi
         for violation in verdict.violations:
             against = violation.against.key if violation.against is not None else None
             both = (violation.rule, frozenset(key for key in (answered.answer.key, against) if key is not None))
-            if both in seen:
-                continue  # told from the other side already
+            if both in seen or violation.rule in AMONG_REASONS:
+                continue  # told from the other side already, or by the checks of whole texts
             seen.add(both)
             other = clip.answers.get(against) if against is not None else None
             yield _finding(

@@ -9,6 +9,7 @@ A clip advances in rounds: round 0 is Stage 0, if any; round 1 every gate; then 
 """
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -282,7 +283,7 @@ def _read(
     elif turn.stage is Stage.SCENE:
         reading = read_scene(body, choice)
     else:
-        reading = read_answer(body, choice, turn)
+        reading = read_answer(body, choice, turn, grounding=int(context.condition.grounding))
     return Record(*_reply_parsed(turn, reading, call_id, sample))
 
 
@@ -400,15 +401,18 @@ def _verdicts(context: RunContext, state: ClipState, proposals: list[_Proposal],
     if context.rules is None or not checked:
         return [None] * len(proposals)
     round_ = proposals[0].turn.opened.round
-    accepted = {
-        key: turn.answer for key, turn in state.turns.items() if turn.answer is not None and turn.opened.round < round_
+    earlier = {key: turn for key, turn in state.turns.items() if turn.answer is not None and turn.opened.round < round_}
+    accepted = {key: turn.answer for key, turn in earlier.items() if turn.answer is not None}
+    said = {
+        key: turn.accepted.explanation for key, turn in earlier.items() if turn.accepted and turn.accepted.explanation
     }
     verdicts = iter(
         check_group(
             context.rules,
             context.ledger,
-            [_as_given(proposal) for proposal in checked],
+            [_as_given(state, proposal) for proposal in checked],
             accepted,
+            said=said,
             table=accepted_table(state, blobs),
             duration_s=state.opened.duration_s if state.opened else None,
         )
@@ -416,12 +420,26 @@ def _verdicts(context: RunContext, state: ClipState, proposals: list[_Proposal],
     return [next(verdicts) if proposal.source == "model" else None for proposal in proposals]
 
 
-def _as_given(proposal: _Proposal) -> Given:
+def _as_given(state: ClipState, proposal: _Proposal) -> Given:
     opened, backing = proposal.turn.opened, proposal.backing
     answer = Answer(question_id=opened.question_id, party=opened.party, status=proposal.status, value=proposal.value)
     if backing is None:
         return Given(answer)
-    return Given(answer, backing.explanation, backing.evidence_start, backing.evidence_end, backing.repetition)
+    return Given(
+        answer,
+        backing.explanation,
+        backing.evidence_start,
+        backing.evidence_end,
+        backing.repetition,
+        _window_shown(state, opened.window),
+    )
+
+
+def _window_shown(state: ClipState, window: str) -> tuple[float, float] | None:
+    """The part of the clip that a turn was shown, where it was not the whole."""
+    made = state.media.get(window)
+    bounds = made.plan.get("window") if made is not None else None
+    return (float(Fraction(bounds[0])), float(Fraction(bounds[1]))) if bounds else None
 
 
 def _answer_validated(proposal: _Proposal, verdict: Verdict) -> AnswerValidated:

@@ -15,7 +15,7 @@ from vlmrec.events import Option, TurnOpened
 from vlmrec.models.replies.read import ReplyReading, read_reply
 from vlmrec.models.replies.schema import JsonSchema, compile_schema
 from vlmrec.stages.contract import answer_schema
-from vlmrec.stages.text import repetition
+from vlmrec.stages.text import discipline_flags, repetition, text_flags
 from vlmrec.table import decode_table, table_schema
 from vlmrec.terms import Blob, Status
 
@@ -42,8 +42,8 @@ class Reading(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def read_answer(body: bytes, choice: int, turn: TurnOpened) -> Reading:
-    """The reply to a question with options."""
+def read_answer(body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 0) -> Reading:
+    """The reply to a question with options. ``grounding`` is what the reason was asked to keep to."""
     reply = read_reply(body, _schema(turn.options), choice=choice)
     if reply.outcome != "answer":
         return _nothing(reply, reply.reason or "unreadable")
@@ -58,6 +58,8 @@ def read_answer(body: bytes, choice: int, turn: TurnOpened) -> Reading:
     if confidence is not None and not 0 <= confidence <= 1:
         confidence = None
         flags.append("unreadable_confidence")
+    said = " ".join(filter(None, (explanation, reply.reasoning)))
+    flags += [*text_flags(said), *discipline_flags(explanation or "", value, grounding=grounding)]
     return Reading(
         outcome="answer",
         strictness=reply.strictness,
@@ -69,7 +71,7 @@ def read_answer(body: bytes, choice: int, turn: TurnOpened) -> Reading:
         evidence_end=end,
         confidence=confidence,
         reasoning=reply.reasoning,
-        repetition=repetition(" ".join(filter(None, (explanation, reply.reasoning)))),
+        repetition=repetition(said),
         flags=tuple(flags),
     )
 
@@ -105,6 +107,7 @@ def read_scene(body: bytes, choice: int) -> Reading:
         reasoning=reply.reasoning,
         document=text_blob(text),
         repetition=repetition(text),
+        flags=text_flags(text),
     )
 
 
@@ -116,6 +119,7 @@ def _nothing(reply: ReplyReading, reason: str) -> Reading:
         reason=reason,
         reasoning=reply.reasoning,
         repetition=repetition(reply.text or ""),
+        flags=text_flags(reply.text or ""),
     )
 
 

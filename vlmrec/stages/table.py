@@ -1,6 +1,8 @@
 """Structural checks of Stage 0's entity table: what can't be so, whatever the clip shows. Pure."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from vlmrec.table import Entity, EntityTable
@@ -15,6 +17,7 @@ class TableFault(NamedTuple):
 
 TABLE_RULES = (
     "table_ids_unique",
+    "table_ids_referenced",
     "table_one_counterpart",
     "table_times_inside_clip",
     "table_span_ordered",
@@ -25,7 +28,9 @@ TABLE_RULES = (
 )
 
 FROZEN_BOXES = 4
-"""Identical boxes over this many different times are a sign that the model repeated itself."""
+"""One box over this many times in a row, while the vehicle must have moved in the picture, was copied and not seen."""
+ENTITY_ID = re.compile(r"\be\d{1,2}\b")
+"""How texts name an entity of the table; ids of other forms are ordinary words."""
 
 
 def table_faults(table: EntityTable, *, duration_s: float) -> tuple[TableFault, ...]:
@@ -45,6 +50,8 @@ def _faults(table: EntityTable, duration_s: float) -> Iterator[TableFault]:
             yield TableFault("table_times_inside_clip", f"{name} is {time:g} s, but the clip lasts {duration_s:g} s")
     for entity in table.entities:
         yield from _entity_faults(entity, table.lane_count)
+        yield from _unknown_ids(entity, ids)
+        yield from _frozen(entity, table)
     counterpart = table.counterpart
     if counterpart is not None and table.contact_time is not None:
         first = counterpart.first_seen if counterpart.first_seen is not None else 0.0
@@ -67,11 +74,36 @@ def _entity_faults(entity: Entity, lane_count: int | None) -> Iterator[TableFaul
         x1, y1, x2, y2 = timed.box
         if x1 >= x2 or y1 >= y2:
             yield TableFault("table_box_ordered", f"{entity.id} at {timed.t:g} s has an empty box {list(timed.box)}")
-    distinct_times = {timed.t for timed in entity.boxes}
-    if len(distinct_times) >= FROZEN_BOXES and len({timed.box for timed in entity.boxes}) == 1:
-        yield TableFault("table_box_not_frozen", f"{entity.id} has one and the same box at {len(distinct_times)} times")
     if entity.lane is not None and lane_count is not None and entity.lane > lane_count:
         yield TableFault("table_lane_in_count", f"{entity.id} is in lane {entity.lane} of {lane_count}")
+
+
+def _unknown_ids(entity: Entity, ids: Iterable[str]) -> Iterator[TableFault]:
+    unknown = sorted(set(ENTITY_ID.findall(entity.descriptor)) - set(ids))
+    if unknown:
+        yield TableFault(
+            "table_ids_referenced", f"{entity.id} is described by {', '.join(unknown)}, which is not there"
+        )
+
+
+def _frozen(entity: Entity, table: EntityTable) -> Iterator[TableFault]:
+    """Nobody is faulted for a vehicle that stands: that something moved must follow from the table itself."""
+    ordered = sorted({timed.t: timed.box for timed in entity.boxes}.items())
+    for box, run in groupby(ordered, key=lambda each: each[1]):
+        times = [time for time, _ in run]
+        if len(times) >= FROZEN_BOXES and _moved(entity, table, times[0], times[-1]):
+            yield TableFault(
+                "table_box_not_frozen",
+                f"{entity.id} has one and the same box {list(box)} at {len(times)} times, {times[0]:g} s to {times[-1]:g} s",
+            )
+
+
+def _moved(entity: Entity, table: EntityTable, start: float, end: float) -> bool:
+    """Whether the picture must have changed between two times: a contact with it in between, or others that moved."""
+    if entity.role == "counterpart" and table.contact_time is not None and start < table.contact_time <= end:
+        return True
+    others = (each for each in table.entities if each is not entity)
+    return any(len({timed.box for timed in each.boxes if start <= timed.t <= end}) > 1 for each in others)
 
 
 def _times(table: EntityTable) -> Iterator[tuple[str, float]]:

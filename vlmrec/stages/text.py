@@ -1,11 +1,20 @@
-"""Measures of text that can't be trusted. Pure; work on Korean and English alike."""
+"""Measures of text that can't be trusted: repetition, contradictions, broken discipline. Pure; Korean and English alike."""
 
 import re
 
+from vlmrec.projections.claims import collision_claims, counterpart_absent, counterpart_acts, drift
+
 RUN = 5
 """Words in a run. Shorter runs recur in ordinary sentences."""
+REPETITIVE = 0.3
+"""From this share of repeated runs on, a text is flagged."""
 
 _WORD = re.compile(r"\w+", re.UNICODE)
+_FROM_A_SIDE = re.compile(
+    r"\bfrom (?:the |its |my |our )?(?:left|right)\b|(?:왼쪽|오른쪽|좌측|우측|왼편|오른편)(?:에서|으로부터)",
+    re.IGNORECASE,
+)
+_TIME = re.compile(r"\d+(?:\.\d+)?\s*(?:s\b|sec|초)|\b\d+:\d\d\b|\b\d+\.\d+\b", re.IGNORECASE)
 
 
 def repetition(text: str) -> float | None:
@@ -15,3 +24,41 @@ def repetition(text: str) -> float | None:
     if len(runs) < 2 * RUN:
         return None
     return round(1 - len(set(runs)) / len(runs), 4)
+
+
+def text_flags(text: str) -> tuple[str, ...]:
+    """What makes a text suspicious by itself, each as a stable word.
+
+    ``repetitive``; ``contradicts_collision`` and ``contradicts_counterpart`` where it both says and denies
+    them; ``drifts`` where one place is told in ever looser words until it has become another.
+    """
+    share = repetition(text)
+    found = []
+    if share is not None and share > REPETITIVE:
+        found.append("repetitive")
+    if {claim.stance for claim in collision_claims(text)} >= {"asserted", "denied"}:
+        found.append("contradicts_collision")
+    if counterpart_absent(text) and counterpart_acts(text):
+        found.append("contradicts_counterpart")
+    if drift(text) is not None:
+        found.append("drifts")
+    return tuple(found)
+
+
+def discipline_flags(text: str, value: str | None, *, grounding: int) -> tuple[str, ...]:
+    """Where a reason breaks what grounding asked of it: forbidden words (G2), no code or no time cited (G3)."""
+    found = []
+    if grounding >= 2 and _FROM_A_SIDE.search(text):
+        found.append("forbidden_words")
+    if grounding >= 3 and value is not None:
+        if value not in text:
+            found.append("code_not_cited")
+        if not _TIME.search(text):
+            found.append("time_not_cited")
+    return tuple(found)
+
+
+def says_of_collision(text: str) -> str | None:
+    """``asserted`` or ``denied``, where the text says one of them and never the other."""
+    stances = {claim.stance for claim in collision_claims(text)}
+    return stances.pop() if len(stances) == 1 else None
