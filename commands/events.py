@@ -32,8 +32,8 @@ def command(run: Path, types: tuple[str, ...], clip: str | None, after: int, fol
     """
     from vlmrec.log.export import LINES, checked_types
     from vlmrec.log.follow import follow_rows
+    from vlmrec.log.sealing import seal_if_idle
     from vlmrec.log.store import open_run
-    from vlmrec.log.writer import seal_if_idle
 
     wanted = checked_types(types)
     line, out = LINES[form], sys.stdout.buffer

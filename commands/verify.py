@@ -21,8 +21,8 @@ def command(run: Path, head: str | None, replay: bool, as_json: bool) -> None:
     """
     from vlmrec.commands._output import print_json
     from vlmrec.commands._verify import conclude, describe, replayed
+    from vlmrec.log.sealing import seal_if_idle
     from vlmrec.log.verify import verify_log
-    from vlmrec.log.writer import seal_if_idle
 
     seal_if_idle(run)
     report = verify_log(run, head)

@@ -14,8 +14,9 @@ import pytest
 from logs import completed, create, filled, query, requested, stopped
 
 from vlmrec.log.reader import open_log
+from vlmrec.log.sealing import seal_if_idle
 from vlmrec.log.verify import verify_log
-from vlmrec.log.writer import LogWriter, seal_if_idle
+from vlmrec.log.writer import LogWriter
 
 VLMREC = [sys.executable, "-m", "vlmrec.cli"]
 TESTS = str(Path(__file__).parents[1])

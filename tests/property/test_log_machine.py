@@ -20,8 +20,9 @@ from vlmrec.errors import DuplicateEvent, LogError
 from vlmrec.events import Event, NoteAdded, make_event
 from vlmrec.log.format import Appended
 from vlmrec.log.reader import open_log
+from vlmrec.log.sealing import seal_if_idle
 from vlmrec.log.verify import verify_log
-from vlmrec.log.writer import LogWriter, seal_if_idle
+from vlmrec.log.writer import LogWriter
 from vlmrec.terms import Blob
 
 NUMBERS = st.integers(0, 40)

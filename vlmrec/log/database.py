@@ -1,9 +1,10 @@
-"""Opening a log as SQLite: for its one writer, or read-only for anybody.
+"""A log as a SQLite file: made whole, opened for its one writer or read-only for anybody, its schema as shipped.
 
 Promises that what is returned is a vlmrec log of a format this version knows; everything else is a
 LogError that says what the file is instead, or which vlmrec it needs.
 """
 
+import os
 import sqlite3
 from functools import cache
 from importlib.resources import files
@@ -26,6 +27,26 @@ class SchemaObject(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.type} {self.name}"
+
+
+def make_file(path: Path, info: LogInfo) -> None:
+    """Write the file under another name and rename it, so that a log is there whole or not at all."""
+    fresh = path.with_name(f".{path.name}.new")
+    for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
+        leftover.unlink(missing_ok=True)
+    connection = sqlite3.connect(fresh, isolation_level=None)
+    try:
+        parent = (info.parent.uuid, info.parent.head) if info.parent else (None, None)
+        connection.executescript(
+            f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {info.format};\n{shipped_ddl()}"
+        )
+        row = (info.format, info.kind.value, info.uuid, info.created, *parent, info.requires)
+        connection.execute(f"INSERT INTO log ({', '.join(LOG_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+    fresh.rename(path)
+    _sync_folder(path.parent)
 
 
 def connect_writer(path: Path, *, wait_s: float) -> sqlite3.Connection:
@@ -145,3 +166,12 @@ def _application_id(connection: sqlite3.Connection) -> int:
 
 def _wal_path(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
+
+
+def _sync_folder(folder: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vlmrec.errors import InputError, LogError
 from vlmrec.log.reader import LogReader, open_log
-from vlmrec.log.writer import seal_if_idle
+from vlmrec.log.sealing import seal_if_idle
 
 RESERVED = ("catalog", "labels")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}", re.IGNORECASE)

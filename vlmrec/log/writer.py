@@ -8,8 +8,6 @@ takes no other with it. An append once made is carried out, even if whoever wait
 """
 
 import asyncio
-import contextlib
-import os
 import queue
 import sqlite3
 import threading
@@ -23,13 +21,14 @@ from typing import Self
 
 from filelock import BaseFileLock
 
-from vlmrec.errors import LogBusy, LogError
+from vlmrec.errors import LogError
 from vlmrec.events import Event
 from vlmrec.log import lock
 from vlmrec.log.commit import Commit
-from vlmrec.log.database import connect_reader, connect_writer, read_info, schema_faults, shipped_ddl
+from vlmrec.log.database import connect_writer, make_file, read_info, schema_faults
 from vlmrec.log.encode import encode_batch
-from vlmrec.log.format import APPLICATION_ID, FORMAT, LOG_COLUMNS, REQUIRES, Appended, LogInfo, LogKind, Parent
+from vlmrec.log.format import FORMAT, REQUIRES, Appended, LogInfo, LogKind, Parent
+from vlmrec.log.sealing import sealed, to_wal
 from vlmrec.log.waiting import Pending, deliver
 from vlmrec.terms import Blob
 
@@ -79,7 +78,7 @@ class LogWriter:
             if path.exists():
                 raise LogError(f"{path}: there is a log already; resume it, or choose another run id")
             info = LogInfo(format=FORMAT, kind=kind, uuid=log_uuid, created=created, parent=parent, requires=REQUIRES)
-            _make_file(path, info)
+            make_file(path, info)
         except BaseException:
             held.release()
             raise
@@ -121,7 +120,7 @@ class LogWriter:
         return await future
 
     def seal(self) -> bool:
-        """Make the log one file, and close. False when a reader holds it: all rows are in the file, but it stays in WAL mode.
+        """Make the log one file, and close. False when a reader is connected: it stays in WAL mode then.
 
         A log that stays unsealed is sealed by the next command that finds it idle (``seal_if_idle``).
         """
@@ -203,103 +202,12 @@ class LogWriter:
             group.append(item)
 
 
-def seal_if_idle(path: Path) -> bool:
-    """Seal a log that nobody writes, if it isn't sealed. True when it is sealed now; never waits for anybody."""
-    try:
-        if not _is_unsealed(path):
-            return True
-        held = lock.acquire(path, wait_s=0)
-    except (LogError, sqlite3.Error):
-        return False  # no log, being written, or where it can't be sealed: whoever reads it next will be told
-    try:
-        connection = connect_writer(path, wait_s=0)
-        try:
-            return sealed(connection, 0)
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return False
-    finally:
-        held.release()
-
-
-def _is_unsealed(path: Path) -> bool:
-    connection = connect_reader(path)
-    try:
-        read_info(connection, path)  # nothing is done to a file that is no log
-        return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal")
-    finally:
-        connection.close()
-
-
-def sealed(connection: sqlite3.Connection, wait_s: float) -> bool:
-    """Bring every row into the database file, then leave WAL mode unless a reader is connected."""
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        return True
-    connection.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    deadline = time.monotonic() + wait_s
-    while True:
-        with contextlib.suppress(sqlite3.OperationalError):
-            if connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete":
-                return True
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.02)
-
-
 def _ready(connection: sqlite3.Connection, path: Path, wait_s: float) -> Commit:
     info = read_info(connection, path)
     faults = schema_faults(connection, info.format)
     if faults:
         raise LogError(f"{path}: the log's protection is not as shipped ({faults[0]}); see `vlmrec verify {path.stem}`")
-    _to_wal(connection, path, wait_s)
+    to_wal(connection, path, wait_s)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return Commit(connection, path, info)
-
-
-def _to_wal(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
-    deadline = time.monotonic() + wait_s
-    while True:
-        try:
-            if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
-                return
-            reason = "SQLite keeps another journal mode"
-        except sqlite3.OperationalError as error:
-            reason = str(error)
-        if time.monotonic() >= deadline:
-            raise LogBusy(
-                f"{path}: the log can't be opened for writing ({reason}): waited {wait_s:g} s for its readers. "
-                f"Close what reads it (a viewer, Datasette, `vlmrec events --follow`) and try again"
-            )
-        time.sleep(0.05)
-
-
-def _make_file(path: Path, info: LogInfo) -> None:
-    """Write the file under another name and rename it, so that a log is there whole or not at all."""
-    fresh = path.with_name(f".{path.name}.new")
-    for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
-        leftover.unlink(missing_ok=True)
-    connection = sqlite3.connect(fresh, isolation_level=None)
-    try:
-        parent = (info.parent.uuid, info.parent.head) if info.parent else (None, None)
-        connection.executescript(
-            f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {info.format};\n{shipped_ddl()}"
-        )
-        row = (info.format, info.kind.value, info.uuid, info.created, *parent, info.requires)
-        connection.execute(f"INSERT INTO log ({', '.join(LOG_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
-    fresh.rename(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -16,7 +16,8 @@ from vlmrec.gold import GoldLabel, GoldSet, write_gold
 from vlmrec.ledger import Ledger
 from vlmrec.log.format import LogKind
 from vlmrec.log.reader import open_log
-from vlmrec.log.writer import LogWriter, seal_if_idle
+from vlmrec.log.sealing import seal_if_idle
+from vlmrec.log.writer import LogWriter
 from vlmrec.viewer.labels import Slot, Standing, checked, gold_label, last_edit, merged, ordinal, standing
 
 TURN_S = 10.0

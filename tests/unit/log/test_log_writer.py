@@ -16,8 +16,9 @@ from vlmrec.events import AnswerAccepted, Event, LabelSet, Stage, make_event
 from vlmrec.log.format import LogKind
 from vlmrec.log.lock import lock_path
 from vlmrec.log.reader import open_log
+from vlmrec.log.sealing import seal_if_idle
 from vlmrec.log.verify import verify_log
-from vlmrec.log.writer import LogWriter, seal_if_idle
+from vlmrec.log.writer import LogWriter
 from vlmrec.terms import Party, Status
 
 
