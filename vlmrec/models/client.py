@@ -18,7 +18,7 @@ from openai import Omit
 
 from vlmrec.models.failure_table import FAILURES
 from vlmrec.models.failures import Verdict, classify, shown
-from vlmrec.models.transport import Exchange, RecordingTransport, current_exchange
+from vlmrec.models.transport import MAX_REPLY, Exchange, RecordingTransport, current_exchange
 from vlmrec.models.urls import check_base_url
 from vlmrec.models.wire import Attempt, Completed, Failed, FailureKind, PreparedRequest
 
@@ -53,6 +53,7 @@ class ChatClient:
         timeout_s: float = 600.0,
         connect_s: float = 10.0,
         connections: int = 128,
+        largest_reply: int = MAX_REPLY,
         headers: Mapping[str, str] | None = None,
         scrub: Scrub = _nothing_to_scrub,
         wall: Callable[[], float] = time.time,
@@ -74,6 +75,7 @@ class ChatClient:
         self._key = key
         self._timeout_s = timeout_s
         self._headers = dict(headers or {})
+        self._largest_reply = largest_reply
         self._scrub = scrub
         self._wall = wall
         self._clock = clock
@@ -85,7 +87,7 @@ class ChatClient:
         A cancelled call returns ``Failed`` of kind ``cancelled`` like any other failure, so that it
         can be recorded; the caller sees ``asyncio.current_task().cancelling()`` and ends after that.
         """
-        exchange = Exchange()
+        exchange = Exchange(self._largest_reply)
         token = current_exchange.set(exchange)
         started = self._clock()
         problem: BaseException | None = None
@@ -101,7 +103,7 @@ class ChatClient:
                             **request.headers,
                             "Content-Length": str(request.size),
                             "Accept": "application/json, text/event-stream",
-                            "Accept-Encoding": "gzip, deflate",
+                            "Accept-Encoding": "identity",  # a broken reply is then kept as it came
                             "X-Request-Id": quote(request.request_id, safe="/:@+,="),
                             **({"Authorization": Omit()} if self._key is None else {}),
                         },
@@ -117,6 +119,7 @@ class ChatClient:
             httpx.InvalidURL,
             TimeoutError,
             OSError,
+            UnicodeError,
             asyncio.CancelledError,
         ) as error:
             problem = error

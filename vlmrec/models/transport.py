@@ -13,20 +13,29 @@ from typing import Any
 
 import httpx
 
+MAX_REPLY = 64 << 20
+"""Bytes of a reply that are taken at most: a server may never end."""
+
 
 class Exchange:
     """One request's passage: whether it left, and what of the reply has arrived."""
 
-    __slots__ = ("_pieces", "headers", "sent", "status", "whole")
+    __slots__ = ("_largest", "_pieces", "_size", "headers", "sent", "status", "whole")
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int = MAX_REPLY) -> None:
         self.sent = False
         self.status: int | None = None
         self.headers: httpx.Headers = httpx.Headers()
         self.whole = False
         self._pieces: list[bytes] = []
+        self._size = 0
+        self._largest = largest
 
     def keep(self, piece: bytes) -> None:
+        """Raises httpx.ReadError beyond the largest reply."""
+        self._size += len(piece)
+        if self._size > self._largest:
+            raise httpx.ReadError(f"the reply is longer than {self._largest:,} bytes")
         self._pieces.append(piece)
 
     def body(self) -> bytes:
@@ -36,7 +45,7 @@ class Exchange:
         if encoding in ("gzip", "x-gzip", "deflate"):
             for window in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
                 with suppress(zlib.error):
-                    return zlib.decompressobj(window).decompress(raw)
+                    return zlib.decompressobj(window).decompress(raw, self._largest)
         return raw
 
 

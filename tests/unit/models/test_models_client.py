@@ -216,6 +216,15 @@ async def test_a_cut_body_keeps_what_had_arrived() -> None:
     assert attempt.status == 200
 
 
+async def test_a_reply_without_end_is_given_up() -> None:
+    with scripted_server(lambda call: Reply(200, b"x" * 50_000)) as server:
+        async with ChatClient(server.url, largest_reply=5000) as client:
+            attempt = failed(await client.send(request()))
+    assert (attempt.kind, attempt.in_doubt) == (FailureKind.CUT, True)
+    assert "longer than 5,000 bytes" in attempt.message
+    assert len(attempt.body) <= 5000
+
+
 async def test_a_cut_error_page_keeps_its_status_and_is_not_in_doubt() -> None:
     page = Reply(503, b"<html>busy" + b"." * 500, {"retry-after": "7"}, cut=10)
     with scripted_server(lambda call: page) as server:
