@@ -113,7 +113,7 @@ def _html(report: Report) -> Iterator[str]:
             picture = base64.b64encode(plot.svg.encode()).decode()
             yield (
                 f'<figure><img alt="{_safe(plot.title)}" src="data:image/svg+xml;base64,{picture}">'
-                f"<figcaption>{_safe(f'{plot.title}. {plot.caption}' if plot.caption else plot.title)}</figcaption></figure>"
+                f"<figcaption>{_safe(f'{plot.title}: {plot.caption}' if plot.caption else plot.title)}</figcaption></figure>"
             )
         yield "</section>"
 
