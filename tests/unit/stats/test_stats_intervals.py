@@ -146,7 +146,7 @@ def test_with_fifty_clips_intervals_cover_and_a_naive_one_does_not(draw: Draw) -
     assert covered["bootstrap_t"] == pytest.approx(
         0.95, abs=0.03
     )  # 400 experiments: two standard errors are 2.2 points
-    assert covered["naive"] < 0.90
+    assert covered["naive"] < 0.92
 
 
 @pytest.mark.deep
