@@ -194,3 +194,17 @@ def test_scenarios_describe_themselves_in_a_line() -> None:
 def test_the_documentation_names_every_scenario() -> None:
     page = (Path(__file__).parents[3] / "docs" / "synth.md").read_text("utf-8")
     assert all(f"`{name}`" in page for name in SCENARIOS)
+
+
+@pytest.mark.deep
+def test_over_many_seeds_leaf_and_share_agree_with_the_engine_and_nothing_is_left_to_ask(reference: Reference) -> None:
+    for plan in plan_clips(seed=12, count=30 * len(SCENARIOS)):
+        label = gold_label(stage_clip(plan), reference.ledger)
+        reply = evaluate(reference, EvaluateRequest(answers=tuple(each.answer for each in label.answers)))
+        where = f"{plan.scenario}, seed {plan.seed}, number {plan.index}"
+        if label.gold_leaf == OUT_OF_SCOPE:
+            assert reply.status is EngineStatus.OUT_OF_SCOPE, where
+            continue
+        found = [(each.chart, each.fault.self_) for each in reply.candidates]
+        assert found == [(label.gold_leaf, label.self_fault)], where
+        assert reply.next_question is None, where
