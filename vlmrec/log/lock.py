@@ -41,6 +41,19 @@ def acquire(log: Path, *, wait_s: float) -> BaseFileLock:
     return lock
 
 
+def is_held(log: Path) -> bool:
+    """Whether a process writes the log at this moment. False where it can't be told, as in a folder of somebody else's."""
+    if not lock_path(log).exists():
+        return False
+    try:
+        acquire(log, wait_s=0).release()
+    except LogBusy:
+        return True
+    except LogError:
+        return False
+    return False
+
+
 def _say_who(path: Path) -> None:
     if _holder(path) != os.getpid():
         with contextlib.suppress(OSError):  # only the other's message is poorer for it

@@ -13,6 +13,7 @@ from logs import PARENT, TIME, UUID, completed, create, filled, query, requested
 from vlmrec.canonical import make_blob
 from vlmrec.errors import DuplicateEvent, LogBusy, LogError
 from vlmrec.events import AnswerAccepted, Event, LabelSet, Stage, make_event
+from vlmrec.log import lock
 from vlmrec.log.format import LogKind
 from vlmrec.log.lock import lock_path
 from vlmrec.log.reader import open_log
@@ -393,6 +394,20 @@ def test_a_lock_file_without_a_holder_is_no_lock(path: Path) -> None:
         pass
     assert lock_path(path).exists()
     LogWriter.open(path).close()
+
+
+def test_whether_a_log_is_being_written_can_be_asked(path: Path) -> None:
+    assert not lock.is_held(path)
+    with create(path):
+        assert lock.is_held(path)
+    assert not lock.is_held(path)
+
+
+def test_a_folder_that_takes_no_lock_file_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LogError, match="can't take the writer's lock") as refused:
+        lock.acquire(tmp_path / "file" / "run.db", wait_s=0)
+    assert not isinstance(refused.value, LogBusy)
 
 
 def test_a_failed_opening_frees_the_lock(path: Path) -> None:
