@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vlmrec.errors import LogBusy
 from vlmrec.log import lock, open_log, seal_if_idle
 from vlmrec.projections.core import Projected, project
 from vlmrec.projections.status import RunProgress, RunStatus, RunTimes
@@ -30,8 +29,4 @@ def run_status(run: Path) -> StateOfRun:
 
 def is_written(run: Path) -> bool:
     """Whether a process holds the writer's lock of the log at this moment."""
-    try:
-        lock.acquire(run, wait_s=0).release()
-    except LogBusy:
-        return True
-    return False
+    return lock.is_held(run)
