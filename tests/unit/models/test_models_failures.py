@@ -1,12 +1,14 @@
 """What a reply is, status by status and body by body; the table in docs/failures.md; what follows a failure."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from vlmrec.models.failure_table import BY_STATUS, FAILURES
 from vlmrec.models.failures import Verdict, classify, shown
+from vlmrec.models.replies.read import WARNINGS
 from vlmrec.models.retry import RetryPolicy, next_step
 from vlmrec.models.wire import Failed, FailureKind, Retry
 
@@ -33,7 +35,14 @@ def test_docs_show_the_table_of_failures_as_it_is() -> None:
     ]
     missing = [row for row in rows if row not in text]
     assert not missing, "docs/failures.md lacks these rows:\n" + "\n".join(missing)
-    assert text.count("\n| ") == len(rows) + 2, "docs/failures.md has rows that the table doesn't"
+    table = text.partition("# Replies that give no answer")[0]
+    assert table.count("\n| ") == len(rows) + 2, "docs/failures.md has rows that the table doesn't"
+
+
+def test_docs_explain_every_warning_in_order() -> None:
+    text = (ROOT / "docs" / "failures.md").read_text("utf-8")
+    explained = re.findall(r"^\| `(\w+)` \|", text.partition("| warning |")[2], re.MULTILINE)
+    assert tuple(explained) == WARNINGS
 
 
 @pytest.mark.parametrize("status", [*range(300, 600)])
