@@ -8,7 +8,6 @@ schema.
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -16,6 +15,7 @@ from fractions import Fraction
 from vlmrec.canonical import MAX_SAFE_INTEGER
 from vlmrec.models.replies.scan import NOT_FINITE
 from vlmrec.models.replies.schema import JsonSchema, Schema, labels_of, same
+from vlmrec.models.replies.spelling import fold, from_text, is_of, spelt
 from vlmrec.terms import JsonValue
 
 MAX_NESTING = 80
@@ -34,12 +34,6 @@ def fit_value(value: JsonValue, schema: JsonSchema) -> tuple[JsonValue, frozense
     fitter = _Fitter(schema)
     fitted = fitter.fit(value, schema.root, "$", 0)
     return fitted, frozenset(fitter.notes)
-
-
-def fold(text: str) -> str:
-    """``text`` without what spellings of one word differ in: case, width, blanks, dashes, quotes, a full stop."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[\s_\u2010-\u2015-]+", "", folded.strip(" \t\r\n\"'`“”‘’.。,;"))
 
 
 class _Fitter:
@@ -123,7 +117,7 @@ class _Fitter:
             self.notes.add("list_unwrapped")
             return found
         if isinstance(value, str):
-            found, note = _spelt(value, codes, labels_of(schema))
+            found, note = spelt(value, codes, labels_of(schema))
             if note is not None:
                 self.notes.add(note)
                 return found
@@ -133,13 +127,13 @@ class _Fitter:
         if "type" not in schema:
             return value
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        if _is_of(value, types):
+        if is_of(value, types):
             return int(value) if isinstance(value, float) and "number" not in types else value
-        if isinstance(value, list) and len(value) == 1 and _is_of(value[0], types):
+        if isinstance(value, list) and len(value) == 1 and is_of(value[0], types):
             self.notes.add("list_unwrapped")
             return self._typed(value[0], schema, path)
         if isinstance(value, str):
-            found, note = _from_text(value, types, labels_of(schema))
+            found, note = from_text(value, types, labels_of(schema))
             if note is not None:
                 self.notes.add(note)
                 return found
@@ -229,69 +223,6 @@ class _Fitter:
 
     def _plain_unless_typed(self, item: JsonValue, path: str) -> JsonValue:
         return item if item is NOT_FINITE or isinstance(item, (dict, list)) else self._plain(item, path)
-
-
-def _spelt(value: str, codes: Sequence[JsonValue], labels: dict[str, tuple[str, ...]]) -> tuple[JsonValue, str | None]:
-    """The one code that ``value`` is a label or a spelling of, and which; None for the note where there isn't one."""
-    folded = fold(value)
-    if not folded:
-        return None, None
-    by_name: dict[str, JsonValue] = {code if isinstance(code, str) else json.dumps(code): code for code in codes}
-    spelt = {name for name in by_name if fold(name) == folded}
-    labelled = {name for name in by_name if any(fold(label) == folded for label in labels.get(name, ()))}
-    found = spelt | labelled
-    if not found:
-        found = labelled = _code_and_label(value, by_name, labels)
-    if len(found) != 1:
-        return None, None
-    name = next(iter(found))
-    return by_name[name], "label_mapped" if name in labelled and name not in spelt else "enum_normalised"
-
-
-def _code_and_label(value: str, names: Iterable[str], labels: dict[str, tuple[str, ...]]) -> set[str]:
-    """Codes that ``value`` gives together with their own label, as an option is shown: ``code: label``."""
-    found = set()
-    for name in names:
-        for label in labels.get(name, ()):
-            code, text = fold(name), fold(label)
-            pairs = {f"{code}{sign}{text}" for sign in (":", "=", "/", "(", "")} | {f"{text}({code}", f"{text}{code}"}
-            if code and text and fold(value).rstrip(")") in pairs:
-                found.add(name)
-    return found
-
-
-def _is_of(value: JsonValue, types: Sequence[str]) -> bool:
-    if value is None:
-        return "null" in types
-    if isinstance(value, bool):
-        return "boolean" in types
-    if isinstance(value, int):
-        return "integer" in types or "number" in types
-    if isinstance(value, float):
-        return "number" in types or ("integer" in types and value.is_integer())
-    if isinstance(value, str):
-        return "string" in types
-    return ("array" if isinstance(value, list) else "object") in types
-
-
-def _from_text(value: str, types: Sequence[str], labels: dict[str, tuple[str, ...]]) -> tuple[JsonValue, str | None]:
-    """A number, boolean or null that was written as a text."""
-    candidates: list[JsonValue] = []
-    if "boolean" in types:
-        candidates += [True, False]
-    if "null" in types:
-        candidates.append(None)
-    found, note = _spelt(value, candidates, labels)
-    if note is not None:
-        return found, note
-    if "null" in types and fold(value) == "none":
-        return None, "enum_normalised"
-    text = value.strip()
-    if ("number" in types or "integer" in types) and re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?", text, re.ASCII):
-        number: int | float = float(text) if "." in text else int(text)
-        if _is_of(number, types):
-            return number, "number_from_text"
-    return None, None
 
 
 def _check_text(value: str, schema: Schema, path: str) -> None:
