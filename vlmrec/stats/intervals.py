@@ -10,7 +10,7 @@ says so.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Method = Literal["bootstrap_t", "bca", "score", "exact_bound", "none"]
 RESAMPLES = 10_000
+CELLS = 4_000_000
+"""Clips times resamples that are drawn at once: 32 MB."""
 _normal = NormalDist()
 
 
@@ -43,14 +45,45 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 class Resampling:
-    """Which clips each resample draws, and how often. One seed, one drawing; used for many figures."""
+    """Which clips each resample draws, and how often. One seed, one drawing; used for many figures.
+
+    Drawn in pieces, so that memory stays bounded however many clips there are; kept while it is small.
+    """
 
     def __init__(self, clips: int, *, seed: int, resamples: int = RESAMPLES) -> None:
+        self.clips = clips
+        self._seed = seed
+        self._resamples = resamples
+        self._kept: list[Floats] | None = None
+
+    def sums(self, columns: "Ints") -> "Ints":
+        """The columns' sums over each resample: a row for each. ``columns`` has a row for each clip.
+
+        Whole numbers below 2^53 add up exactly as doubles in any order, so the fast product is exact too.
+        """
         import numpy as np
 
-        generator = np.random.default_rng(seed)
-        self.clips = clips
-        self.counts: Ints = generator.multinomial(clips, [1 / clips] * clips, size=resamples).astype(np.int64)
+        exact = columns.astype(np.float64)
+        return np.concatenate([counts @ exact for counts in self._pieces()]).astype(np.int64)
+
+    def _pieces(self) -> "Iterable[Floats]":
+        if self.clips * self._resamples > CELLS:
+            return self._drawn()
+        if self._kept is None:
+            self._kept = list(self._drawn())
+        return self._kept
+
+    def _drawn(self) -> "Iterator[Floats]":
+        import numpy as np
+
+        generator = np.random.default_rng(self._seed)
+        at_once = max(1, CELLS // self.clips)
+        for start in range(0, self._resamples, at_once):
+            size = min(at_once, self._resamples - start)
+            chosen = generator.integers(0, self.clips, size=(size, self.clips))
+            chosen += np.arange(size)[:, None] * self.clips  # one range of places for each resample
+            counts = np.bincount(chosen.ravel(), minlength=size * self.clips)
+            yield counts.reshape(size, self.clips).astype(np.float64)
 
 
 def interval(
@@ -101,11 +134,10 @@ def bootstrap_t(
     import numpy as np
 
     top, bottom = _arrays(numerators, denominators)
-    counts = resampling.counts
     n = len(top)
     ratio = sum(numerators) / sum(denominators)
     error = standard_error(numerators, denominators)
-    sums = counts @ np.stack([top, bottom, top * top, top * bottom, bottom * bottom], axis=1)
+    sums = resampling.sums(np.stack([top, bottom, top * top, top * bottom, bottom * bottom], axis=1))
     tops, bottoms, tt, tb, bb = (sums[:, i].astype(np.float64) for i in range(5))
     ratios = tops / bottoms
     squares = np.maximum(tt - 2 * ratios * tb + ratios * ratios * bb, 0.0)
@@ -125,7 +157,7 @@ def bca(
     import numpy as np
 
     top, bottom = _arrays(numerators, denominators)
-    sums = resampling.counts @ np.stack([top, bottom], axis=1)
+    sums = resampling.sums(np.stack([top, bottom], axis=1))
     ratio = sum(numerators) / sum(denominators)
     ratios = np.sort(sums[:, 0] / sums[:, 1])
     below = (np.count_nonzero(ratios < ratio) + np.count_nonzero(ratios <= ratio)) / (2 * len(ratios))

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 EXACT_UP_TO = 400_000
 """The exact distribution is built up clip by clip while clips times possible sums stay below this."""
+DRAWN_AT_ONCE = 4_000_000
+"""Signs drawn at once, to bound memory."""
 
 
 class McNemar(Struct, frozen=True, kw_only=True):
@@ -61,8 +63,12 @@ def sign_flip(differences: Sequence[int], *, seed: int, draws: int = 10_000) -> 
 
     generator = np.random.default_rng(seed)
     magnitudes = np.array(sizes, dtype=np.int64)
-    signs = generator.integers(0, 2, size=(draws, len(sizes)), dtype=np.int64) * 2 - 1
-    extreme = int(np.count_nonzero(np.abs(signs @ magnitudes) >= abs(total)))
+    at_once = max(1, DRAWN_AT_ONCE // len(sizes))
+    extreme = 0
+    for start in range(0, draws, at_once):
+        size = (min(at_once, draws - start), len(sizes))
+        signs = generator.integers(0, 2, size=size, dtype=np.int64) * 2 - 1
+        extreme += int(np.count_nonzero(np.abs(signs @ magnitudes) >= abs(total)))
     return SignFlip(
         total=total, clips=len(differences), differing=len(sizes), p=(extreme + 1) / (draws + 1), exact=False
     )
