@@ -34,7 +34,7 @@ from vlmrec.events import (
 )
 from vlmrec.protocol import EngineStatus, EvaluateRequest
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.reading import Reading, read_answer, read_scene, read_table
+from vlmrec.stages.reading import Reading, read_turn
 from vlmrec.stages.rules import Given, Verdict, check_group
 from vlmrec.stages.state import TASK_STAGES, Call, ClipState, Turn
 from vlmrec.stages.table import TABLE_RULES, table_faults
@@ -278,12 +278,7 @@ def _read(
 ) -> Record:
     body = blobs(completed.body.sha256)
     choice = sample if completed.sample == "all" else 0
-    if turn.stage is Stage.TABLE:
-        reading = read_table(body, choice)
-    elif turn.stage is Stage.SCENE:
-        reading = read_scene(body, choice)
-    else:
-        reading = read_answer(body, choice, turn, grounding=int(context.condition.grounding))
+    reading = read_turn(body, choice, turn, context.condition)
     return Record(*_reply_parsed(turn, reading, call_id, sample))
 
 

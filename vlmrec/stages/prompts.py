@@ -65,7 +65,8 @@ def build_prompt(
     scene: str | None,
 ) -> Prompt:
     """The texts of one call. ``table`` is the accepted entity table's JSON, ``scene`` S1's prose."""
-    system = _render(templates, "system", grounding=int(context.condition.grounding)).strip()
+    condition = context.condition
+    system = _render(templates, "system", grounding=int(condition.grounding), mode=condition.mode).strip()
     if turn.stage in TASK_STAGES:
         return Prompt(system, (), _render(templates, turn.stage.value).strip())
     lead = []
@@ -80,7 +81,7 @@ def build_prompt(
         party=turn.party.value,
         text=turn.text,
         options=turn.options,
-        mode=context.condition.mode,
+        mode=condition.mode,
         definitions=_definitions(context, turn),
         earlier=_claims(context, state, turn),
     )

@@ -11,10 +11,12 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from vlmrec.canonical import json_blob, text_blob
-from vlmrec.events import Option, TurnOpened
+from vlmrec.events import Option, Stage, TurnOpened
 from vlmrec.models.replies.read import ReplyReading, read_reply
 from vlmrec.models.replies.schema import JsonSchema, compile_schema
+from vlmrec.stages.condition import Condition
 from vlmrec.stages.contract import answer_schema
+from vlmrec.stages.describe import map_description
 from vlmrec.stages.text import discipline_flags, repetition, text_flags
 from vlmrec.table import decode_table, table_schema
 from vlmrec.terms import Blob, Status
@@ -40,6 +42,17 @@ class Reading(NamedTuple):
     document: Blob | None = None
     repetition: float | None = None
     flags: tuple[str, ...] = ()
+
+
+def read_turn(body: bytes, choice: int, turn: TurnOpened, condition: Condition) -> Reading:
+    """One choice of a stored reply, read as what the turn asked for."""
+    if turn.stage is Stage.TABLE:
+        return read_table(body, choice)
+    if turn.stage is Stage.SCENE:
+        return read_scene(body, choice)
+    if condition.mode == "describe-map":
+        return read_description(body, choice, turn)
+    return read_answer(body, choice, turn, grounding=int(condition.grounding))
 
 
 def read_answer(body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 0) -> Reading:
@@ -73,6 +86,28 @@ def read_answer(body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 
         reasoning=reply.reasoning,
         repetition=repetition(said),
         flags=tuple(flags),
+    )
+
+
+def read_description(body: bytes, choice: int, turn: TurnOpened) -> Reading:
+    """The reply to a question that was put without options: its text, mapped to a code by the declared rules."""
+    reply = read_reply(body, _SCENE, choice=choice)
+    text = reply.answer if isinstance(reply.answer, str) else ""
+    if not text:
+        return _nothing(reply, reply.reason or "empty_content")
+    said = map_description(turn.question_id, text, turn.party, [option.code for option in turn.options])
+    if said.status is None:
+        return _nothing(reply, "unmapped")._replace(explanation=text)
+    return Reading(
+        outcome="answer",
+        strictness="strict",
+        recovered=reply.warnings,
+        status=said.status,
+        value=said.value,
+        explanation=text,
+        reasoning=reply.reasoning,
+        repetition=repetition(text),
+        flags=(*text_flags(text), *(("describes_several",) if len(said.told) > 1 else ())),
     )
 
 

@@ -12,13 +12,24 @@ import msgspec
 from msgspec import Struct
 
 from vlmrec.errors import InputError
-from vlmrec.events import CallCompleted, CallFailed, CallRequested, Event, ReplyParsed, Stage, TurnOpened, Usage
+from vlmrec.events import (
+    CallCompleted,
+    CallFailed,
+    CallRequested,
+    Event,
+    ReplyParsed,
+    RunStarted,
+    Stage,
+    TurnOpened,
+    Usage,
+)
 from vlmrec.log.reader import LogReader
 from vlmrec.models.envelope import Choice, read_envelope
 from vlmrec.models.failure_table import FAILURES
 from vlmrec.models.failures import shown
 from vlmrec.models.replies.unicode import repair_text
-from vlmrec.stages.reading import Reading, read_answer, read_scene, read_table
+from vlmrec.stages.condition import Condition, condition_from_axes
+from vlmrec.stages.reading import read_turn
 
 NAMED = 20
 """How many calls a message lists."""
@@ -98,16 +109,19 @@ def _readings(reader: LogReader, completed: Event) -> Iterable[StoredReading]:
         ),
         None,
     )
+    started = next(event.data for event in reader.events([RunStarted.type]))
+    assert isinstance(started, RunStarted)
+    condition = condition_from_axes(started.manifest.axes)
     for choice in read_envelope(body, data.headers.get("content-type", "")).choices:
         sample = choice.index if data.sample == "all" else data.sample
         then = next((parsed for parsed in stored if parsed.sample == sample), None)
-        yield _reading(reader, body, choice, sample, then, turn)
+        yield _reading(body, choice, sample, then, turn, condition)
 
 
 def _reading(
-    reader: LogReader, body: bytes, choice: Choice, sample: int, then: ReplyParsed | None, turn: TurnOpened | None
+    body: bytes, choice: Choice, sample: int, then: ReplyParsed | None, turn: TurnOpened | None, condition: Condition
 ) -> StoredReading:
-    now = _read_now(body, choice.index, turn) if turn is not None else None
+    now = read_turn(body, choice.index, turn, condition) if turn is not None else None
     fields = msgspec.to_builtins(then) if then is not None else None
     return StoredReading(
         sample=sample,
@@ -134,12 +148,6 @@ _SHOWN = (
     "confidence",
     "flags",
 )
-
-
-def _read_now(body: bytes, choice: int, turn: TurnOpened) -> Reading:
-    if turn.stage is Stage.TABLE:
-        return read_table(body, choice)
-    return read_scene(body, choice) if turn.stage is Stage.SCENE else read_answer(body, choice, turn)
 
 
 def _attempt(reader: LogReader, event: Event) -> Attempt:
