@@ -26,7 +26,7 @@ class CameraStep(NamedTuple):
     time: float
     gap: float
     turn: float | None  # px to the side, of what lies far away
-    dip: float | None  # px downwards, of far things and of the ground alike: the camera nodded, or was knocked
+    dip: float | None  # px downwards, of far things or else of the ground: the camera nodded, or was knocked
     pace: float | None
     stir: float | None  # px: median length of the ground's flow
     matched: float  # share of corners that were found again
@@ -42,27 +42,40 @@ def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float
     height = before.shape[0]
     row = point.y * HALF
     far_mask = np.zeros_like(before)
-    far_mask[int(0.1 * height) : max(int(row), int(0.2 * height))] = 255
-    far, near = _corners(before, far_mask, 90), _corners(before, ground, 110)
+    far_mask[int(0.08 * height) : max(int(row), int(0.2 * height))] = 255
+    far, near = _corners(before, far_mask, 120), _corners(before, ground, 110)
     flow = track_points(before, after, np.concatenate([far, near]))
     matched = len(flow.before) / max(len(far) + len(near), 1)
     is_far = flow.before[:, 1] < max(row, 0.2 * height)
-    turn, far_dip = _far_shift(flow.before[is_far] / HALF, flow.moved[is_far] / HALF)
+    turn, far_dip = _far_shift(flow.before[is_far] / HALF - [point.x, point.y], flow.moved[is_far] / HALF)
     start, moved = flow.before[~is_far] / HALF, flow.moved[~is_far] / HALF
     ground_dip = _ground_dip(start[:, 1] - point.y, moved[:, 1])
     stir = float(np.median(np.linalg.norm(moved, axis=1))) if len(moved) >= MIN_POINTS else None
-    dips = [dip for dip in (far_dip, ground_dip) if dip is not None]
-    # Both must be knocked when the camera is: the smaller one is believed.
-    dip = min(dips, key=abs) if dips else None
+    dip = far_dip if far_dip is not None else ground_dip
     pace = _ground_pace(start - [point.x, point.y], moved, gap, turn or 0.0, dip or 0.0)
     return CameraStep(time, gap, turn, dip, pace, stir, matched)
 
 
-def _far_shift(start: Floats, moved: Floats) -> tuple[float | None, float | None]:
-    if len(start) < MIN_POINTS:
+def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | None]:
+    """Turn and dip of what lies above the horizon, beside its growing away from the vanishing point as the camera nears it.
+
+    None where the points don't agree. ``places`` are relative to the vanishing point.
+    """
+    if len(moved) < 8:
         return None, None
-    x, y = np.median(moved, axis=0)
-    return float(x), float(y)
+    design = np.zeros((2 * len(places), 3))
+    design[0::2, 0], design[1::2, 1] = 1, 1
+    design[0::2, 2], design[1::2, 2] = places[:, 0], places[:, 1]
+    wanted = moved.reshape(-1)
+    weight = np.ones(len(wanted))
+    fit, miss = np.zeros(3), np.zeros(len(wanted))
+    for _ in range(5):
+        fit = np.linalg.lstsq(design * weight[:, None], wanted * weight, rcond=None)[0]
+        miss = np.abs(wanted - design @ fit)
+        weight = 1 / np.sqrt(1 + (miss / max(0.3, 1.5 * float(np.median(miss)))) ** 2)
+    if float(np.median(miss)) > 1.5:
+        return None, None
+    return float(fit[0]), float(fit[1])
 
 
 def _ground_dip(rows: Floats, moved: Floats) -> float | None:

@@ -11,8 +11,9 @@ from vlmrec.observer.camera import CameraStep
 Floats = NDArray[np.float64]
 
 BURST = 0.6  # s over which a knock rings
-LOUD = 6.0  # times the clip's usual restlessness
+LOUD = 2.5  # times the clip's usual restlessness: quieter bursts are not listed
 LEAST = 3.0  # px per step that count as a jump at all
+MOST = 15.0  # px: a larger jump counts as this much, so that one wild measurement makes no knock
 RATE = 15.0  # steps per second that thresholds are written for
 
 
@@ -31,7 +32,7 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
     times = np.array([step.time for step in steps])
     jumps = _jumps(steps)
     usual = max(float(np.median(jumps)), 0.25)
-    loudness = np.array([jumps[(times >= t) & (times < t + BURST)].mean() for t in times])
+    loudness = np.array([np.minimum(jumps[(times >= t) & (times < t + BURST)], MOST).mean() for t in times])
     found: list[Jolt] = []
     free = np.ones(len(times), bool)
     while free.any():
@@ -39,8 +40,11 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
         inside = (times >= times[best] - 0.1) & (times < times[best] + BURST)
         jump = float(jumps[inside].max())
         ratio = float(loudness[best] / usual)
-        if ratio < LOUD / 2 or jump < LEAST:
+        if ratio < LOUD or len(found) >= 4:
             break
+        if jump < LEAST:
+            free &= np.abs(times - times[best]) > 1.0
+            continue
         first = int(np.flatnonzero(inside & (jumps >= 0.3 * jump))[0])
         found.append(Jolt(float(times[first]), ratio, jump))
         free &= np.abs(times - times[best]) > 1.0

@@ -22,7 +22,7 @@ from vlmrec.observer.scene import Contact, Keeping, Roadway, Scene
 
 Floats = NDArray[np.float64]
 
-SURE_JOLT, LIKELY_JOLT, CALM_JOLT = 6.5, 4.5, 3.6  # times the clip's usual restlessness
+SURE_JOLT, LIKELY_JOLT = 7.0, 3.9  # times the clip's usual restlessness
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
 
 
@@ -61,22 +61,27 @@ def judge(measures: Measures) -> Scene:
 def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
     """The knock that stands out, and the vehicle that was there. A rough road knocks more than once."""
     loud = [jolt for jolt in jolts if jolt.ratio >= LIKELY_JOLT]
-    if not loud or (len(jolts) > 1 and jolts[1].ratio > 0.62 * jolts[0].ratio):
+    if not loud or (len(jolts) > 1 and jolts[1].ratio > 0.7 * jolts[0].ratio):
         return None, None
     jolt = loud[0]
     after = view.pace[(view.measures.times > jolt.time + 1.0) & (view.measures.times < jolt.time + 3.0)]
     after = after[np.isfinite(after)]
     slowed = len(after) >= 5 and float(np.median(after)) < 0.6 * view.usual
+    if jolt.ratio < SURE_JOLT and not slowed:
+        return None, None
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
     found = candidates(view.paths, jolt.time, view.measures)
     return contact, found[0] if found else None
 
 
 def _calm(view: View, jolts: Sequence[Jolt]) -> float:
-    """Confidence that nothing was hit: a whole quiet film, in which the camera's nodding could be followed."""
+    """Confidence that nothing was hit: a whole film without a loud knock, driven through without much slowing."""
     known = float(np.mean([step.dip is not None for step in view.measures.steps]))
     length = float(view.measures.times[-1] - view.measures.times[0])
-    if length < LEAST_CALM or known < 0.9 or (jolts and jolts[0].ratio >= CALM_JOLT):
+    if length < LEAST_CALM or known < 0.8 or (jolts and jolts[0].ratio >= SURE_JOLT):
+        return 0.0
+    pace = view.pace[np.isfinite(view.pace)]
+    if len(pace) < 0.7 * len(view.pace) or float(np.percentile(pace, 3)) < 0.4 * view.usual:
         return 0.0
     return 0.75
 

@@ -26,6 +26,8 @@ STEP = 0.05
 COLUMNS: Floats = np.arange(-REACH, REACH + STEP / 2, STEP)
 SIDE = 5  # columns between a line's middle and the asphalt it is compared with
 SPACINGS = (1.7, 4.0)  # lane widths sought, in camera heights: 2.6 to 4 m at 1 to 1.6 m
+DAMPED = 0.35  # of a column's rows: where fewer can be seen, paint counts for less
+LEAST_CLEAR = 0.1  # of a column's rows: where fewer can be seen, nothing is said
 FLANK = 0.2  # camera heights to either side of a line's place within which its paint may lie
 
 
@@ -80,7 +82,7 @@ def yellow(picture: Picture, strip: Strip, model: "RoadModel") -> NDArray[np.boo
 
 def columns_of(painted: NDArray[np.bool_], valid: NDArray[np.bool_]) -> Floats:
     """Share of painted rows per column of u, damped where few rows are in the picture."""
-    rows = np.maximum(valid.sum(axis=0), 0.35 * len(valid))
+    rows = np.maximum(valid.sum(axis=0), DAMPED * len(valid))
     result: Floats = painted.sum(axis=0) / rows
     return result
 
@@ -100,14 +102,21 @@ def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
     return Lanes(spacing, offset, strength, confidence)
 
 
-def paint_at(profiles: Floats, lanes: Lanes, line: int) -> Floats:
-    """Per frame the share of line ``line`` of the comb that is painted where it can be seen; NaN outside the picture."""
+def paint_at(profiles: Floats, clear: Floats, lanes: Lanes, line: int) -> Floats:
+    """Per frame the share of line ``line`` of the comb that is painted where it can be seen; NaN where too little can.
+
+    ``clear`` is the share of each column's rows that could be seen.
+    """
     places = (line - lanes.offset) * lanes.spacing
     out = np.full(len(profiles), np.nan)
     for index, place in enumerate(places):
         if abs(place) < REACH - FLANK:
             first = round((place - FLANK + REACH) / STEP)
-            out[index] = float(profiles[index, first : first + round(2 * FLANK / STEP) + 1].max())
+            span = slice(first, first + round(2 * FLANK / STEP) + 1)
+            best = first + int(np.argmax(profiles[index, span]))
+            seen = float(clear[index, best]) if profiles[index, best] > 0 else float(np.median(clear[index, span]))
+            if seen >= LEAST_CLEAR:
+                out[index] = float(profiles[index, best]) * max(seen, DAMPED) / seen
     return out
 
 

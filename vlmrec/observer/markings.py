@@ -29,7 +29,7 @@ def read_markings(
     lane = int(np.floor(start))
     crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
     until = measures.times <= first.start + 0.3
-    divider = _paint(paint_at(measures.profiles, lanes, crossed)[until])
+    divider = _paint(paint_at(measures.profiles, measures.clear, lanes, crossed)[until])
     tint = _tint(measures, lanes, crossed, until)
     return Roadway(
         divider=divider,
@@ -52,8 +52,8 @@ def _paint(shares: Floats) -> Paint | None:
 
 
 def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_]) -> Tint | None:
-    painted = paint_at(measures.profiles, lanes, line)[until]
-    golden = paint_at(measures.yellows, lanes, line)[until]
+    painted = paint_at(measures.profiles, measures.clear, lanes, line)[until]
+    golden = paint_at(measures.yellows, measures.clear, lanes, line)[until]
     known = np.isfinite(painted)
     total = float(painted[known].sum())
     if known.sum() < 10 or total < 2:
@@ -64,7 +64,7 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
 
 def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
     """Whether the far line of the lane that was left runs on behind the contact."""
-    shares = paint_at(measures.profiles, lanes, outer)
+    shares = paint_at(measures.profiles, measures.clear, lanes, outer)
     before = shares[(measures.times < begins - 0.3) & np.isfinite(shares)]
     after = shares[(measures.times > time + 0.6) & np.isfinite(shares)]
     if len(before) < 10 or len(after) < 10:
@@ -107,8 +107,8 @@ def _undivided(measures: Measures, lanes: Lanes, time: float) -> bool:
     """A yellow line among those left of the camera, seen for most of the time."""
     until = measures.times < time
     for line in range(0, -4, -1):
-        painted = paint_at(measures.profiles, lanes, line)[until]
-        golden = paint_at(measures.yellows, lanes, line)[until]
+        painted = paint_at(measures.profiles, measures.clear, lanes, line)[until]
+        golden = paint_at(measures.yellows, measures.clear, lanes, line)[until]
         known = np.isfinite(painted)
         if known.sum() > 10 and float(np.mean(golden[known])) > 0.2:
             return True
@@ -119,8 +119,8 @@ def _unbroken(measures: Measures, lanes: Lanes, time: float) -> bool:
     """No pause in the paint of the ego's lane long enough for a junction."""
     until = measures.times < time
     paint = np.fmax(
-        np.nan_to_num(paint_at(measures.profiles, lanes, 0)[until]),
-        np.nan_to_num(paint_at(measures.profiles, lanes, 1)[until]),
+        np.nan_to_num(paint_at(measures.profiles, measures.clear, lanes, 0)[until]),
+        np.nan_to_num(paint_at(measures.profiles, measures.clear, lanes, 1)[until]),
     )
     pause = longest = 0.0
     times = measures.times[until]

@@ -34,6 +34,7 @@ class Measures(NamedTuple):
     steps: tuple[CameraStep, ...]  # steps[i] leads from frame i to frame i + 1
     profiles: Floats  # paint per frame and column of u
     yellows: Floats  # of that, what is yellow
+    clear: Floats  # share of a column's rows that could be seen
     lanes: Lanes | None
     model: RoadModel
     litter: Floats  # per frame: paint and the like on the nearest stretch of the ego's lane, NaN where that is covered
@@ -78,20 +79,22 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
     obstacles: list[tuple[Obstacle, ...]] = []
     profiles: list[Floats] = []
     yellows: list[Floats] = []
+    clear: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
     littered: list[float] = []
     for index in range(len(held)):
         here = Vanishing(float(points_x[index]), float(points_y[index]), point.support)
         obstacles.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
-        littered.append(litter(odd[index], _standing(obstacles[-1], grays[index].shape, here), model, here))
+        littered.append(litter(pictures[index], _standing(obstacles[-1], grays[index].shape, here), model, here))
         painted, valid = _paint(grays[index], strip, model, obstacles[-1], here)
         profiles.append(columns_of(painted, valid))
+        clear.append(valid.mean(axis=0))
         yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
     tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)])
     lanes = fit_lanes(profile, [float(t) for t in times])
     return Measures(
-        times, (width, height), point, points_x, points_y, steps, profile, np.array(yellows), lanes, model, np.array(littered),
+        times, (width, height), point, points_x, points_y, steps, profile, np.array(yellows), np.array(clear), lanes, model, np.array(littered),
         tuple(obstacles), tracks,
     )  # fmt: skip
 

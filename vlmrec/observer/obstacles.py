@@ -25,7 +25,7 @@ class Obstacle(NamedTuple):
     ``left``/``right`` bound the part that faces the camera, ``outer_left``/``outer_right`` the whole thing with its
     visible side. ``foot_left``/``foot_right`` are where its foot lies across the road, in camera heights right of the
     camera, over all its columns: the side that faces the camera's way keeps its place there even where the picture
-    cuts the rest off. ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
+    cuts the rest off. ``front`` is the row of its far end's foot. ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
     """
 
     base: float
@@ -35,6 +35,7 @@ class Obstacle(NamedTuple):
     outer_right: float
     foot_left: float
     foot_right: float
+    front: float
     hidden: bool
 
     @property
@@ -110,11 +111,11 @@ def _measure(
         return None
     hidden = bool(np.mean(bases[flat] >= model.floor[flat] - 2) > 0.4)
     # A kerb or verge runs on to the horizon; a vehicle's side ends.
-    runs_on = feet.min() < (model.top - point.y) + 6 and base > 3 * feet.min()
+    runs_on = feet.min() < max((model.top - point.y) + 6, 0.13 * base) and base > 3 * feet.min()
     if runs_on and at_border:
         return None
     open_foot = bases[columns] < model.floor[columns] - 2
     shown = columns[open_foot] if open_foot.sum() >= 3 else columns
     across = (shown - point.x) / np.maximum(bases[shown] - point.y, 1.0)
     foot_left, foot_right = (float(edge) for edge in np.percentile(across, (6, 94)))
-    return Obstacle(base, left, right, float(first), float(last), foot_left, foot_right, hidden)
+    return Obstacle(base, left, right, float(first), float(last), foot_left, foot_right, float(np.percentile(feet, 5)), hidden)

@@ -14,6 +14,7 @@ from vlmrec.observer.tracks import Sighting, Track
 
 Floats = NDArray[np.float64]
 
+HALF_CAR = 0.67  # camera heights: half a usual car's width, for one never seen whole
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -26,7 +27,9 @@ class Path(NamedTuple):
     ego: Floats  # lanes, of the camera at the same times
     near: Floats
     inner: Floats  # lanes right of the camera, of the side that faces the camera's way
+    front: Floats  # row of its far end's foot
     span: Floats  # width of the facing part as seen, camera heights
+    whole: NDArray[np.bool_]  # it is about as wide as ever: not a fragment, not merged with something else
     width: float  # the same where it was seen whole
     cut: NDArray[np.bool_]  # one side or both lie outside the picture
     blind: NDArray[np.bool_]  # both do: its place across is not known
@@ -54,6 +57,7 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
         cuts.append(left_cut or right_cut)
         blind.append(left_cut and right_cut)
         inners.append((obstacle.foot_left, obstacle.foot_right))
+    front = _smooth(np.array([sighting.obstacle.front for sighting in track.sightings]))
     span = np.array([sighting.obstacle.width for sighting in track.sightings])
     hidden = np.array([sighting.obstacle.hidden for sighting in track.sightings])
     times = np.array([sighting.time for sighting in track.sightings])
@@ -62,7 +66,8 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     middle, inner = _joined(np.array(middles), np.array(inners), cut)
     across = _smooth(middle) / lanes.spacing + ego
     return Path(
-        track.number, times, across, ego, _smooth(np.array(nears)), _smooth(inner) / lanes.spacing, span, width, cut, np.array(blind), hidden
+        track.number, times, across, ego, _smooth(np.array(nears)), _smooth(inner) / lanes.spacing, front, span,
+        (span > 0.65 * width) & (span < 1.5 * width) | hidden, width, cut, np.array(blind), hidden
     )
 
 
@@ -71,7 +76,9 @@ def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Float
     right = float(np.median(middle)) > 0
     inner = feet[:, 0] if right else feet[:, 1]
     whole = np.flatnonzero(~cut)
-    if not len(whole) or not cut.any():
+    if not len(whole):
+        return inner + (HALF_CAR if right else -HALF_CAR), inner
+    if not cut.any():
         return middle, inner
     out = middle.copy()
     for index in np.flatnonzero(cut):

@@ -102,6 +102,8 @@ def order(scene: Scene, _: Party) -> Finding:
     rival = scene.rival
     if rival is None or rival.came_past:
         return unknown("no counterpart seen ahead before the first manoeuvre")
+    if rival.alongside is None:
+        return unknown("between ahead and beside")
     if rival.alongside:
         return observed("side_by_side", "its rear was out of the picture", rival.start, _first_move(scene), 0.7)
     return observed("other_ahead", "it was seen ahead", rival.start, _first_move(scene), rival.confidence)

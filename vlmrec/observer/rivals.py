@@ -11,7 +11,7 @@ from vlmrec.observer.ego import moves_of
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
-from vlmrec.observer.scene import Heading, Keeping, Place, Rival
+from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +74,11 @@ def _beside(path: Path, time: float, height: int) -> float | None:
     if not path.cut[end].any() or float(path.near[end].max()) < 0.2 * height:
         return None
     reach = float(np.abs(path.inner[end]).min())
+    before = path.times <= time
+    # A barrier keeps its distance for ever; a vehicle comes nearer, or was seen whole at some time.
+    nearer = float(np.percentile(np.abs(path.inner[before]), 80)) - reach > 0.15
+    if not nearer and float(np.mean(path.cut[before])) > 0.8:
+        return None
     age = max(0.0, time - float(path.times[end[-1]]))
     if reach > 0.78:
         return None
@@ -119,7 +124,9 @@ def rival_from(
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
     heading = _heading(path, time, whole, windows)
-    stood, never = _standing(path, ways, windows, first, keeping)
+    stood, never = _standing(path, ways, windows, first)
+    if stood > 0 and not keeping.moves:
+        keeping = _set_off(path, time, keeping)
     place = _place(path, measures, lanes, beside, early)
     return Rival(
         track=path.number,
@@ -132,7 +139,7 @@ def rival_from(
         keeping=keeping,
         heading=heading,
         came_past=_came_past(path, measures),
-        alongside=_alongside(path, first),
+        alongside=_alongside(path, first, measures.size[1]),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=stood,
@@ -145,7 +152,7 @@ def rival_from(
 
 
 def _keeping(path: Path, time: float) -> Keeping:
-    use = (path.times <= time + 0.05) & ~path.blind
+    use = (path.times <= time + 0.05) & ~path.blind & (path.whole | path.cut)
     if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
         return Keeping(float(path.times[0]), time, (), 0.0)
     times, across = path.times[use], path.across[use]
@@ -166,7 +173,7 @@ def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace
 
 
 def _standing(
-    path: Path, ways: Floats, windows: Sequence[Pace], first: float, keeping: Keeping
+    path: Path, ways: Floats, windows: Sequence[Pace], first: float
 ) -> tuple[float, float]:
     """Confidences that it stood before it moved, and that it never did."""
     early = pace_over(path, ways, float(path.times[0]), max(first, float(path.times[0]) + 0.8))
@@ -184,8 +191,8 @@ def _place(path: Path, measures: Measures, lanes: Lanes, beside: float, early: N
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1]
-    near_paint = np.nanmean(_shown(paint_at(measures.profiles, lanes, near_line)[until]))
-    far_paint = np.nanmean(_shown(paint_at(measures.profiles, lanes, far_line)[until]))
+    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, near_line)[until]))
+    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, far_line)[until]))
     if abs(beside) <= 0.4 or far_paint > 0.2:
         return "lane"
     return "edge" if far_paint < 0.12 and near_paint > 0.6 and abs(beside) < 1.4 else None
@@ -203,10 +210,26 @@ def _came_past(path: Path, measures: Measures) -> bool:
     return bool(path.cut[:3].all() and start > 0.2 * measures.size[1] and path.near[8:16].mean() < 0.9 * start)
 
 
-def _alongside(path: Path, first: float) -> bool:
-    """Cut off by the picture's edge when the first of the two moved: its rear was beside or behind the camera."""
+def _set_off(path: Path, time: float, keeping: Keeping) -> Keeping:
+    """A standing vehicle that comes nearer to the ego's lane has set off, even where less than a lane change was seen."""
+    use = path.times <= time + 0.05
+    times, inner = path.times[use], np.abs(path.inner[use])
+    early = float(np.median(inner[: max(4, len(inner) // 2)]))
+    shift = early - float(np.median(inner[-4:]))
+    if shift < 0.15:
+        return keeping
+    begins = float(times[np.flatnonzero(inner > early - 0.05)[-1]])
+    side = -1 if float(np.median(path.inner)) > 0 else 1
+    return Keeping(keeping.start, time, (Move(begins, float(times[-1]), side * shift, 0.7),), 0.0)
+
+
+def _alongside(path: Path, first: float, height: int) -> bool | None:
+    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between."""
     around = np.abs(path.times - first) <= 0.5
-    return bool(around.any() and path.cut[around].mean() > 0.7)
+    if not around.any() or path.cut[around].mean() < 0.7:
+        return False
+    front = float(np.median(path.front[around])) / height
+    return True if front > 0.26 else False if front < 0.16 else None
 
 
 def _queued(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> bool:

@@ -69,7 +69,7 @@ class Rival(NamedTuple):
     keeping: Keeping
     heading: Heading | None
     came_past: bool  # it came from behind, past the camera
-    alongside: bool  # it was beside the ego, not clearly ahead, when the first of the two moved
+    alongside: bool | None  # it was beside the ego, not ahead, when the first of the two moved
     pace: float | None  # its own pace over the whole time, as a share of the ego's
     late_pace: float | None  # the same just before the contact
     stood: float  # confidence that it stood before
