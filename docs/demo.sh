@@ -23,12 +23,13 @@ clips=("$demo"/clips/*.mp4)
 step show grounded "$(basename "${clips[0]}" .mp4)"
 step verify grounded --replay
 step view plain grounded --gold "$demo/clips/gold" --clips-dir "$demo/clips" -o "$demo/view.html"
+step report plain grounded --gold "$demo/clips/gold" -o "$demo/report.html"
 step catalog --gold "$demo/clips/gold"
 
 cat <<END
 
 Where to look next (with $(dirname "$vlmrec") on the PATH and VLMREC_STORE=$VLMREC_STORE):
-  open $demo/view.html                              the two runs side by side, beside the video
+  open $demo/view.html, $demo/report.html           the two runs side by side beside the video, and in figures
   vlmrec view plain --clips-dir $demo/clips --serve   the same, live, and to label in
   vlmrec events plain --format cloudevents | head -3  the log itself
   datasette $VLMREC_STORE                            every run as tables and queries

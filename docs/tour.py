@@ -35,7 +35,7 @@ def run_block(block: str, folder: Path) -> str:
 def run_line(command: str, folder: Path) -> str:
     """The line's output as a terminal shows it. Exits, naming the line, when it fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "VLMREC_STORE": "store", "PYTHONUTF8": "1"}
+    environment = {**os.environ, "PATH": path, "VLMREC_STORE": "store", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
