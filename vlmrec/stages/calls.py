@@ -9,6 +9,10 @@ from vlmrec.models.budget import Settled
 from vlmrec.models.wire import Completed, Failed
 from vlmrec.terms import Blob, Party
 
+AS_RECEIVED = "application/octet-stream"
+"""Of every body from outside: a log knows a body under one media type, and the same bytes may come back with another
+``content-type`` (an attempt later, or by way of a proxy). What the server called it stands in the event's headers."""
+
 
 class CallKey(TypedDict):
     """The fields that name a call."""
@@ -35,7 +39,7 @@ def completed_payload(
     requested: CallRequested, attempt: Completed, settled: Settled
 ) -> tuple[CallCompleted, tuple[Blob, ...]]:
     """``call.completed`` and its body."""
-    body = make_blob(attempt.body, _media_type(attempt.headers))
+    body = make_blob(attempt.body, AS_RECEIVED)
     data = CallCompleted(
         **call_key(requested),
         status=attempt.status,
@@ -56,7 +60,7 @@ def failed_payload(
     requested: CallRequested, attempt: Failed, settled: Settled, *, final: bool
 ) -> tuple[CallFailed, tuple[Blob, ...]]:
     """``call.failed`` and whatever came back."""
-    body = make_blob(attempt.body, _media_type(attempt.headers)) if attempt.body else None
+    body = make_blob(attempt.body, AS_RECEIVED) if attempt.body else None
     data = CallFailed(
         **call_key(requested),
         kind=attempt.kind.value,
@@ -89,10 +93,6 @@ def crashed_payload(requested: CallRequested) -> CallFailed:
         transient=True,
         charged_cost=requested.reserved_cost,
     )
-
-
-def _media_type(headers: dict[str, str]) -> str:
-    return headers.get("content-type", "application/octet-stream")
 
 
 def _seconds(value: float) -> float:
