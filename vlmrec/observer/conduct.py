@@ -28,10 +28,13 @@ class Pace(NamedTuple):
 
 def pace_over(path: Path, way: Floats, first: float, last: float) -> Pace | None:
     """The pace between two times. ``way`` is the ego's way at the path's sightings. None where it can't be had."""
-    use = (path.times >= first) & (path.times <= last) & (path.near >= 17) & ~path.cut & ~path.hidden
+    inside = (path.times >= first) & (path.times <= last)
+    use, rows = inside & (path.near >= 17) & ~path.cut & ~path.hidden, path.near
+    if use.sum() < 6:  # cut off by the picture's edge, its far end may still be seen
+        use, rows = inside & path.cut & (path.front >= 17) & (path.front < 0.92 * path.near), path.front
     if use.sum() < 6:
         return None
-    x, y, weight = way[use], 1 / path.near[use], path.near[use] ** 2
+    x, y, weight = way[use], 1 / rows[use], rows[use] ** 2
     span = float(np.ptp(x))
     if span < LEAST_WAY:
         return None

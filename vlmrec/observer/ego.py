@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 CREEP, RUN = 4.0, 12.0  # px/s of the ground's flow: below the first it stands, above the other it moves
 SHORTEST = 0.6  # s that a state must last
 KEPT, MOVED = 0.22, 0.36  # lanes: below the one a lane was kept, above the other it was left
+BRIEFEST = 0.5  # s that a move across the road takes at least
 SLOPE = 0.11  # lanes per second: slower drift is no move
 
 
@@ -88,7 +89,7 @@ def moves_of(times: Floats, across: Floats, *, noise: float) -> Keeping:
         after = across[(times >= times[last] - 0.1) & (times <= times[last] + 0.2)]
         shift = float(np.median(after) - np.median(before))
         least = max(MOVED, 4 * noise)
-        if abs(shift) >= least:
+        if abs(shift) >= least and times[last] - times[first] >= BRIEFEST:
             sure = min(0.95, 0.66 + 0.5 * (abs(shift) - least))
             moves.append(Move(float(times[first]), float(times[last]), shift, sure))
     if moves:

@@ -11,7 +11,7 @@ from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
 
 Floats = NDArray[np.float64]
 
-SOLID, DASHED = 0.75, (0.15, 0.6)  # share of a line's length that is painted
+SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
 
@@ -65,17 +65,20 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
 def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
     """Whether the far line of the lane that was left runs on behind the contact."""
     shares = paint_at(measures.profiles, measures.clear, lanes, outer)
-    before = shares[(measures.times < begins - 0.3) & np.isfinite(shares)]
-    after = shares[(measures.times > time + 0.6) & np.isfinite(shares)]
-    if len(before) < 10 or len(after) < 10:
+    known = np.isfinite(shares)
+    before = shares[(measures.times < begins - 0.3) & known]
+    after = shares[(measures.times > time + 0.4) & known]
+    if len(before) < 15:
         return None
-    was, quarter = float(np.mean(before)), float(np.percentile(after, 75))
-    if was < 0.2:
+    was = float(np.mean(before))
+    if DASHED[0] <= was <= DASHED[1]:
+        return False  # another lane lies beyond it: only a lane at the road's edge ends
+    if was < SOLID or len(after) < 6:
         return None
-    if quarter >= 0.6 * was:
+    if int((after >= 0.55 * was).sum()) >= 6:
         return False
-    between = shares[(measures.times > begins) & (measures.times < time) & np.isfinite(shares)]
-    gone = float(np.percentile(after, 90)) < 0.3 * was and was > 0.6
+    between = shares[(measures.times > begins) & (measures.times < time + 0.6) & known]
+    gone = len(after) >= 10 and float(np.percentile(after, 90)) < 0.35 * was
     return True if gone and len(between) and float(np.median(between)) < 0.6 * was else None
 
 

@@ -37,6 +37,8 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     for path in paths:
         if path.times[0] > time - 0.25 or len(path.times) < 7:
             continue
+        if _fixture(path, time):
+            continue
         ahead = _ahead(path, time, height)
         beside = _beside(path, time, height)
         if ahead is not None and (beside is None or ahead >= beside):
@@ -50,6 +52,14 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     rest = [c for c in found[1:] if c.path.times[0] < time - 1.0]
     lonely = not rest or rest[0].score < 0.8 * found[0].score
     return [candidate._replace(lonely=lonely) for candidate in found]
+
+
+def _fixture(path: Path, time: float) -> bool:
+    """A barrier: cut off by the picture's edge all the time, and never nearer. A vehicle comes nearer, or was seen whole."""
+    before = path.times <= time
+    reach = np.abs(path.inner[before])
+    nearer = float(np.percentile(reach, 80)) - float(np.median(reach[-3:])) > 0.15
+    return not nearer and float(np.mean(path.cut[before])) > 0.8 and float(np.median(path.front[before])) < 60
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
@@ -74,11 +84,6 @@ def _beside(path: Path, time: float, height: int) -> float | None:
     if not path.cut[end].any() or float(path.near[end].max()) < 0.2 * height:
         return None
     reach = float(np.abs(path.inner[end]).min())
-    before = path.times <= time
-    # A barrier keeps its distance for ever; a vehicle comes nearer, or was seen whole at some time.
-    nearer = float(np.percentile(np.abs(path.inner[before]), 80)) - reach > 0.15
-    if not nearer and float(np.mean(path.cut[before])) > 0.8:
-        return None
     age = max(0.0, time - float(path.times[end[-1]]))
     if reach > 0.78:
         return None
@@ -128,6 +133,8 @@ def rival_from(
     if stood > 0 and not keeping.moves:
         keeping = _set_off(path, time, keeping)
     place = _place(path, measures, lanes, beside, early)
+    if place is None and never > 0 and abs(beside) < 1.3:
+        place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     return Rival(
         track=path.number,
         start=float(path.times[0]),
