@@ -51,14 +51,14 @@ def make_file(path: Path, info: LogInfo) -> None:
 
 def connect_writer(path: Path, *, wait_s: float) -> sqlite3.Connection:
     """A read-write connection in autocommit mode; the file must exist."""
-    return _connect(f"file:{quote(str(path))}?mode=rw", wait_s)
+    return _connect(f"file:{quote(os.fsencode(path))}?mode=rw", wait_s)
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection that waits a little for locks. Raises LogError if there is no such file, or it is no log."""
     if not path.is_file():
         raise LogError(f"{path}: there is no such file")
-    base = f"file:{quote(str(path))}?mode=ro"
+    base = f"file:{quote(os.fsencode(path))}?mode=ro"
     connection = _connect(base, 5.0)
     try:
         _application_id(connection)
