@@ -5,9 +5,13 @@ left or right, later said to come "from the left", and at last to cross: one pla
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from vlmrec.projections.reading import Match, Stance, excerpt, find
+
+CACHED = 256
+"""Texts whose claims are remembered: those of a clip or two, which are held against each other pair by pair."""
 
 
 class Said(NamedTuple):
@@ -24,19 +28,21 @@ class Drift(NamedTuple):
     steps: tuple[str, ...]
 
 
-def collision_claims(text: str) -> list[Said]:
+@lru_cache(maxsize=CACHED)
+def collision_claims(text: str) -> tuple[Said, ...]:
     """Where the text asserts or denies that the vehicles touched; what it leaves open is not listed."""
     found = [match for match in find(_COLLISION, text) if match.stance != "open"]
-    return [Said(match.stance, excerpt(text, match.start, match.end)) for match in found]
+    return tuple(Said(match.stance, excerpt(text, match.start, match.end)) for match in found)
 
 
-def counterpart_absent(text: str) -> list[str]:
+@lru_cache(maxsize=CACHED)
+def counterpart_absent(text: str) -> tuple[str, ...]:
     """Where the text says that there is no other vehicle at all."""
-    return [
+    return tuple(
         excerpt(text, match.start, match.end)
         for match in find(_ABSENT, text)
         if not _ELSEWHERE.search(match.clause.text) and not _SUPPOSED.search(match.clause.text)
-    ]
+    )
 
 
 def counterpart_acts(text: str) -> list[str]:

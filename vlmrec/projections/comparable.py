@@ -17,6 +17,8 @@ from vlmrec.stages.condition import AXES
 LEVELS = frozenset(axis.letter for axis in AXES if axis.level)
 FOLLOWS = {"model": "M", "samples": "R", "fps": "V"}
 """Settings that an axis decides, with that axis."""
+HARMLESS = frozenset({"delivery", "monitor_rate"})
+"""Settings that change neither a reply nor an outcome: how bytes travel, and calls that are never used."""
 
 
 class Differs(Struct, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ def _others(
 def _of_maps(
     name: str, one: Mapping[str, Any], two: Mapping[str, Any], changed: frozenset[str]
 ) -> list[tuple[str, object, object]]:
-    keys = sorted(key for key in set(one) | set(two) if FOLLOWS.get(key) not in changed)
+    keys = sorted(key for key in (set(one) | set(two)) - HARMLESS if FOLLOWS.get(key) not in changed)
     return [(f"{name}.{key}", one.get(key), two.get(key)) for key in keys]
 
 

@@ -27,6 +27,8 @@ TOUCHED: Mapping[str, bool] = {
 }
 """Whether an answer to ``q_collision`` says that something was hit."""
 COLLISION = "q_collision"
+TOLD_BELOW = frozenset({"reason_against_collision", "reason_without_counterpart"})
+"""Rules over pairs of reasons; here texts are held against each other with their reasoning and in their own words."""
 
 
 class Elsewhere(Struct, frozen=True, kw_only=True):
@@ -111,6 +113,8 @@ def _by_rules(clip: ClipTexts, rules: RuleSet, ledger: Ledger) -> Iterator[Findi
     verdicts = check_group(rules, ledger, group, {}, table=clip.table, duration_s=clip.duration_s)
     for answered, verdict in zip(known, verdicts, strict=True):
         for violation in verdict.violations:
+            if violation.rule in TOLD_BELOW:
+                continue
             against = violation.against.key if violation.against is not None else None
             both = (violation.rule, frozenset(key for key in (answered.answer.key, against) if key is not None))
             if both in seen or violation.rule in AMONG_REASONS:

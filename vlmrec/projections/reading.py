@@ -8,6 +8,7 @@ charge a text with a contradiction that it does not hold; some claims are missed
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Stance = Literal["asserted", "denied", "open"]
@@ -44,6 +45,12 @@ def clauses(text: str) -> Iterator[Clause]:
     yield from _of_sentence(start, own[start:])
 
 
+@lru_cache(maxsize=4)
+def _clauses(text: str) -> tuple[Clause, ...]:
+    """One text is read with several patterns in a row."""
+    return tuple(clauses(text))
+
+
 def unquoted(text: str) -> str:
     """The text with everything in quotation marks replaced by blanks, so that places stay the same."""
     return _QUOTED.sub(lambda found: " " * len(found.group()), text)
@@ -51,7 +58,9 @@ def unquoted(text: str) -> str:
 
 def find(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
     """Every occurrence of a pattern, with its stance."""
-    for clause in clauses(text):
+    if pattern.search(text) is None:
+        return  # most texts say nothing of most things, and a text is cut into clauses at some cost
+    for clause in _clauses(text):
         for found in pattern.finditer(clause.text):
             yield Match(
                 clause.start + found.start(), clause.start + found.end(), stance(clause.text, *found.span()), clause

@@ -25,7 +25,18 @@ class Inputs(NamedTuple):
 
 Make: TypeAlias = Callable[[Inputs], AnyProjection]
 
-MODULES: tuple[str, ...] = ("compare", "confusion", "probe", "rescore", "retrofit", "scan", "score", "show", "status")
+MODULES: tuple[str, ...] = (
+    "compare",
+    "confusion",
+    "narrowing",
+    "probe",
+    "rescore",
+    "retrofit",
+    "scan",
+    "score",
+    "show",
+    "status",
+)
 _registered: dict[str, Make] = {}
 
 

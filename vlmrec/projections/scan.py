@@ -211,8 +211,8 @@ def _read(event: str, key: TurnKey, text: str, measured: float | None) -> Text:
     return Text(
         event=event,
         key=key,
-        collision=tuple(collision_claims(text)),
-        absent=tuple(counterpart_absent(text)),
+        collision=collision_claims(text),
+        absent=counterpart_absent(text),
         acts=tuple(counterpart_acts(text)),
         drift=drift(text),
         repetition=max((share for share in (own, measured) if share is not None), default=None),

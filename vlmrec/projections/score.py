@@ -5,7 +5,6 @@ layer 2 with survival and, clip by clip, the turn and answer that ruled the labe
 agreement between labellers. Measured: cost, latency, tokens.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -216,13 +215,13 @@ def _stage0(run: RunResults[ClipScore], scored: Scored) -> Stage0 | None:
 
 
 def _format(clips: Iterable[ClipScore]) -> Format:
-    strictness: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    recovered: Counter[str] = Counter()
+    strictness: dict[str, int] = {"strict": 0, "loose": 0, "none": 0}
+    reasons: dict[str, int] = {}
+    recovered: dict[str, int] = {}
     for clip in clips:
-        strictness.update(clip.strictness)
-        reasons.update(clip.reasons)
-        recovered.update(clip.recovered)
+        for total, counts in ((strictness, clip.strictness), (reasons, clip.reasons), (recovered, clip.recovered)):
+            for name, count in counts.items():
+                total[name] = total.get(name, 0) + count
     replies = sum(strictness.values())
     return Format(
         replies=replies,

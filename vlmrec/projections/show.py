@@ -196,10 +196,11 @@ class _Turn:
 
 
 class ClipStory(NamedTuple):
-    """A clip's result: what is shown, and its meters by (stage, question, party)."""
+    """A clip's result: what is shown, its figures by (stage, question, party), and all calls together."""
 
     shown: ClipShown
-    meters: dict[Key, Meter]
+    figures: tuple[tuple[Key, CallFigures], ...]
+    total: Meter
 
 
 class Show:
@@ -269,20 +270,22 @@ class Show:
             outcome=_outcome(state.ending),
             notes=(),
         )
-        return ClipStory(shown, {key: meter.copy() for key, meter in sorted(state.meters.items(), key=_text_key)})
+        figures = tuple((key, meter.figures()) for key, meter in sorted(state.meters.items(), key=_text_key))
+        return ClipStory(shown, figures, merged(state.meters.values()))
 
     def combine(self, runs: Sequence[RunResults[ClipStory]]) -> Combined[Shown, ShownMeasured]:
         (run,) = runs
         facts = run.facts
-        turns = [_measured(clip, key, meter) for clip, story in run.clips for key, meter in story.meters.items()]
-        meters = (meter for _, story in run.clips for meter in story.meters.values())
+        turns = [_measured(clip, key, figures) for clip, story in run.clips for key, figures in story.figures]
         shown = Shown(
             condition=facts.manifest.condition if facts.manifest else None,
             data_version=facts.data_version,
             notes=tuple(note for note in facts.notes if note.clip is None),
             clips=tuple(_named(clip, story.shown, facts.notes) for clip, story in run.clips),
         )
-        return Combined(shown, ShownMeasured(turns=tuple(turns), total=merged(meters).figures()))
+        return Combined(
+            shown, ShownMeasured(turns=tuple(turns), total=merged(story.total for _, story in run.clips).figures())
+        )
 
 
 @register("show")
@@ -438,11 +441,9 @@ def _named(clip: ClipId, shown: ClipShown, notes: tuple[Note, ...]) -> ClipShown
     return replace(shown, clip=clip, notes=tuple(note for note in notes if note.clip == clip))
 
 
-def _measured(clip: ClipId, key: Key, meter: Meter) -> TurnMeasured:
+def _measured(clip: ClipId, key: Key, figures: CallFigures) -> TurnMeasured:
     stage, question_id, party = key
-    return TurnMeasured(
-        clip=clip, stage=str(stage), question_id=str(question_id), party=str(party), calls=meter.figures()
-    )
+    return TurnMeasured(clip=clip, stage=str(stage), question_id=str(question_id), party=str(party), calls=figures)
 
 
 def _text_key(item: tuple[Key, Any]) -> tuple[str, ...]:
