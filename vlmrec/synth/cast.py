@@ -5,8 +5,9 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from vlmrec.errors import InputError
 from vlmrec.synth.draw import Draw
-from vlmrec.synth.motion import drive
+from vlmrec.synth.motion import drive, first_contact
 from vlmrec.synth.plot import Facts, Plot
 from vlmrec.synth.story import Acts, Side, collision_facts, road_facts
 from vlmrec.synth.traffic import background, pick_body
@@ -26,9 +27,24 @@ def crash(
     acts: Acts | None = None, extras: tuple[Vehicle, ...] = (), facts: Facts | None = None,
 ) -> Plot:  # fmt: skip
     """The plot of two vehicles that collide at ``contact`` while going the same way. ``facts`` stand over the general ones."""
+    _check_feasible(ego, other, contact, acts or {})
     scene = stage(draw, road, duration=duration, speed=speed, ego=ego, other=other, extras=extras, contact=contact)
     found = {**road_facts(road, duration), **collision_facts(road, ego, other, contact, acts or {})}
     return Plot(case=case, scene=scene, facts={**found, **(facts or {})})
+
+
+def _check_feasible(ego: Vehicle, other: Vehicle, contact: float, acts: Acts) -> None:
+    """Values given by hand can ask for what can't be; drawn ones never do."""
+    found = first_contact(ego.track, ego.body, other.track, other.body)
+    if found is None or abs(found - contact) > 0.2:
+        raise InputError(
+            "with these values the vehicles would not meet as the scenario says; stay nearer to what is drawn"
+        )
+    early = min((act.begins for act in acts.values()), default=1.0)
+    if early < 0.3:
+        raise InputError(
+            "with these values the manoeuvre would begin before the clip; use a shorter one or a longer --duration"
+        )
 
 
 def stage(

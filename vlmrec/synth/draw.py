@@ -13,6 +13,20 @@ import numpy as np
 from vlmrec.errors import InputError
 
 T = TypeVar("T")
+ALLOWED: dict[str, tuple[float, float]] = {
+    "bend": (-15, 15),
+    "camera_pitch": (-12, 4),
+    "closing_ms": (1.5, 10),
+    "contact_share": (0.35, 0.85),
+    "crf": (0, 45),
+    "grain": (0, 20),
+    "hfov": (45, 125),
+    "lane_width": (2.8, 4.2),
+    "speed_kmh": (20, 110),
+    "traffic": (0, 2),
+    "vibration": (0, 1),
+}
+"""What may be asked for where twice the drawn range is no good guide."""
 
 
 def generator(*key: int | str) -> np.random.Generator:
@@ -30,10 +44,13 @@ class Draw:
         self.used: dict[str, float | str] = {}
 
     def real(self, name: str, low: float, high: float) -> float:
-        """A number between ``low`` and ``high``, or the one fixed under ``name`` (which may lie outside)."""
+        """A number between ``low`` and ``high``, or the one fixed under ``name``, which may lie somewhat outside."""
         drawn = float(self._rng.uniform(low, high))
         if name in self._fixed:
+            least, most = ALLOWED.get(name, (low / 2 if low > 0 else 2 * low - high, high + 1.5 * (high - low)))
             drawn = self._number(name)
+            if not least - 1e-6 <= drawn <= most + 1e-6:
+                raise InputError(f"--vary {name}={self._fixed[name]}: expected {least:g} to {most:g}")
         self.used[name] = round(drawn, 4)
         return drawn
 

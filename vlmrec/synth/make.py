@@ -1,7 +1,7 @@
 """From a seed to clips and gold on disk: plans, checks them, renders each clip in a process of its own.
 
 The same seed and the same library versions give the same bytes, whatever the number of workers. A clip's
-name is a hash of seed and number. What was drawn for whom is kept in ``gold/_scenarios.json``, which is no label.
+name is a hash of all that it is made from. What was drawn for whom is kept in ``gold/_scenarios.json``, which is no label.
 """
 
 import itertools
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.errors import InputError
@@ -87,15 +88,15 @@ def plan_clips(
     plans = []
     for index in range(count):
         chosen = _turn(names, seed, index)
-        for number, values in enumerate(itertools.product(*vary.values())):
+        for values in itertools.product(*vary.values()):
             fixed = dict(zip(vary, values, strict=True))
             size = {key: _whole(key, fixed.pop(key)) for key in PICTURE_KEYS if key in fixed}
             plan = ClipPlan(
-                clip_id=clip_name(seed, index, number), scenario=chosen, seed=seed, index=index, fixed=fixed, duration=duration,
+                clip_id="", scenario=chosen, seed=seed, index=index, fixed=fixed, duration=duration,
                 width=size.get("width", width), height=size.get("height", height), fps=size.get("fps", fps),
             )  # fmt: skip
             _check(plan)
-            plans.append(plan)
+            plans.append(replace(plan, clip_id=clip_name(plan)))
     return plans
 
 
@@ -110,9 +111,9 @@ def varied(texts: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def clip_name(seed: int, index: int, variation: int = 0) -> str:
-    """A name that says nothing: a hash of seed, number and variation."""
-    return f"clip_{sha256_hex(canonical_json([seed, index, variation]))[:10]}"
+def clip_name(plan: ClipPlan) -> str:
+    """A name that says nothing and is another for every other clip: a hash of all that it is made from."""
+    return f"clip_{sha256_hex(canonical_json(replace(plan, clip_id='')))[:10]}"
 
 
 def stage_clip(plan: ClipPlan) -> Staged:

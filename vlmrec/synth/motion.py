@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from vlmrec.errors import InputError
 from vlmrec.synth.world import Body, Floats, Track
 
 STEP = 1 / 60
@@ -108,7 +109,8 @@ class Timed(NamedTuple):
 def timed(make: Callable[[float], tuple[Track, Track]], bodies: tuple[Body, Body], wanted: float) -> Timed:
     """Two tracks whose first contact is at ``wanted``, found by shifting ``make``'s argument in time.
 
-    ``make(x)`` must move the contact by about as much as ``x`` changes. Raises ValueError if it doesn't.
+    ``make(x)`` must move the contact by about as much as ``x`` changes. Raises InputError where it can't be done,
+    which only values given by hand bring about.
     """
     x, found = 0.0, None
     for _ in range(60):
@@ -117,7 +119,7 @@ def timed(make: Callable[[float], tuple[Track, Track]], bodies: tuple[Body, Body
         if found is not None and abs(found - wanted) <= STEP:
             return Timed((a, b), x)
         x += 0.6 * (wanted - found) if found is not None else -0.25
-    raise ValueError(f"no contact at {wanted} s could be arranged (last found: {found})")
+    raise InputError(f"with these values no contact at {wanted:.2f} s can be arranged; stay nearer to what is drawn")
 
 
 def _track(t: Floats, s: Floats, d: Floats, v: Floats) -> Track:

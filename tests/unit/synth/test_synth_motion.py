@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vlmrec.errors import InputError
 from vlmrec.synth.motion import (
     STEP,
     Move,
@@ -84,5 +85,5 @@ def test_tracks_are_timed_to_touch_when_asked() -> None:
 
 def test_tracks_that_never_meet_are_refused() -> None:
     far = drive(10.0, s=500, d=0, speed=0)
-    with pytest.raises(ValueError, match="no contact"):
+    with pytest.raises(InputError, match="no contact"):
         timed(lambda _: (drive(10.0, s=0, d=0, speed=1), far), (CAR, CAR), 6.0)

@@ -1,5 +1,6 @@
 """What every scenario promises, over many seeds, before a single pixel is drawn."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from vlmrec.engine.reference import Reference, load_reference, versions
 from vlmrec.errors import InputError
 from vlmrec.gold import OUT_OF_SCOPE, GoldLabel, decode_label, encode_label, label_name
 from vlmrec.protocol import EngineStatus, EvaluateRequest
-from vlmrec.synth.make import Staged, clip_name, gold_label, plan_clips, stage_clip, varied
+from vlmrec.synth.make import Staged, gold_label, plan_clips, stage_clip, varied
 from vlmrec.synth.motion import first_contact, separation
 from vlmrec.synth.scenarios import SCENARIOS, summary
 from vlmrec.terms import Party, Status
@@ -149,8 +150,9 @@ def test_all_scenarios_take_turns_before_one_comes_again() -> None:
 
 
 def test_clip_names_say_nothing_about_the_scenario() -> None:
-    one, two = (plan_clips(seed=9, count=1, scenarios=[name])[0].clip_id for name in ("rear_end", "crossing"))
-    assert one == two == clip_name(9, 0)
+    names = [plan_clips(seed=9, count=1, scenarios=[name])[0].clip_id for name in SCENARIOS]
+    assert all(re.fullmatch("clip_[0-9a-f]{10}", name) for name in names)
+    assert len(set(names)) == len(SCENARIOS)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +164,9 @@ def test_clip_names_say_nothing_about_the_scenario() -> None:
         ({"vary": {"lane_change_s": ["quick"]}}, "expected a number"),
         ({"vary": {"fps": ["x"]}}, "whole number"),
         ({"duration": 2.0}, "expected 6 to 60 seconds"),
+        ({"vary": {"lane_change_s": ["30"]}}, "expected 0.6 to"),
+        ({"vary": {"lane_change_s": ["nan"]}}, "expected 0.6 to"),
+        ({"vary": {"lane_change_s": ["7"], "contact_share": ["0.4"]}}, "begin before the clip"),
         ({"width": 641}, "an even number"),
     ],
 )
