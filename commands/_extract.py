@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,15 @@ from vlmrec.config import load_config
 from vlmrec.errors import INTERRUPTED, InputError
 from vlmrec.log.store import resolve_run
 from vlmrec.models.budget import Limits, Price
+from vlmrec.report.oracle import make_oracle
 from vlmrec.report.probe_cards import asked_in_vain
 from vlmrec.stages.condition import Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
 from vlmrec.stages.orchestrator import Stop
-from vlmrec.stages.request import Parameters
 from vlmrec.stages.session import NewRun, Options, begin, estimate_top_up, go_on, interruptible, top_up
+from vlmrec.stages.settings import check_table_source, monitor_share, one_call, run_parameters, vote_share
 from vlmrec.stages.state import ClipState
-
-SAMPLING_TEMPERATURE = 0.7
-"""Several samples at temperature 0 would be one sample, paid several times."""
 
 
 def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:
@@ -40,15 +37,16 @@ def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:
         in_flight=settings["in_flight"],
         base_urls=settings["base_urls"],
         limits=Limits(
-            max_cost=_money(settings["max_cost"], "--max-cost"),
+            max_cost=money(settings["max_cost"], "--max-cost"),
             max_calls=settings["max_calls"],
             max_minutes=settings["max_minutes"],
         ),
-        price=_price(settings["assume_price"]),
+        price=price(settings["assume_price"]),
+        store_environ=store_environ(),
     )
 
 
-def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
+def new_run(paths: tuple[Path, ...], store: Path, settings: Mapping[str, Any]) -> NewRun:
     """What a new run is to be. Raises InputError for settings that make no sense together."""
     if not paths:
         raise InputError("name the clips: video files, or a folder that holds some")
@@ -56,14 +54,25 @@ def new_run(paths: tuple[Path, ...], settings: Mapping[str, Any]) -> NewRun:
     condition = parse_condition(settings["condition"] or "", base)
     if settings["model"] and condition.model != settings["model"]:
         raise InputError("--model and --condition name different models")
+    check_table_source(settings["stage0_from"], condition)
+    sampling = ("temperature", "top_p", "top_k", "max_tokens", "seed", "fps")
     return NewRun(
         clips=paths,
         clip_set=settings["clips"],
         condition=condition,
-        parameters=_parameters(condition, settings),
+        parameters=run_parameters(condition, **{name: settings[name] for name in sampling}),
         engine=engine_source(settings["engine"], settings["engine_url"]),
-        vote_threshold=_threshold(settings["vote_threshold"]),
+        vote_threshold=vote_share(settings["vote_threshold"]),
+        delivery=settings["delivery"],
+        monitor_rate=monitor_share(settings["monitor_rate"], condition),
+        n_in_one_call=one_call(settings["n_in_one_call"], condition),
+        oracle=make_oracle(settings["stage0_from"], settings["answers_from"], store=store, beside=paths),
     )
+
+
+def store_environ() -> dict[str, str]:
+    """What the environment says of an object store, but for its keys."""
+    return {name: value for name, value in os.environ.items() if name.startswith("VLMREC_S3_")}
 
 
 def carry_out(
@@ -76,7 +85,7 @@ def carry_out(
         raise InputError("--retry-failed goes with --resume")
     how = options(store, run_id, settings)
     config = load_config(settings["config"], environ=os.environ)
-    new = None if settings["resume"] or settings["top_up"] else new_run(paths, settings)
+    new = None if settings["resume"] or settings["top_up"] else new_run(paths, store, settings)
     parent = resolve_run(settings["top_up"], store) if settings["top_up"] else None
     if new is not None:
         fps, base_urls = settings["fps"], how.base_urls
@@ -85,7 +94,7 @@ def carry_out(
 
     async def run() -> RunResult:
         stop = Stop()
-        with interruptible(stop), _progress() as progress:
+        with interruptible(stop), progress_lines() as progress:
             if settings["resume"]:
                 retry = settings["retry_failed"]
                 return await go_on(how, paths, config, retry_failed=retry, stop=stop, progress=progress)
@@ -151,27 +160,7 @@ def exit_code(result: RunResult) -> int:
     return 1 if result.failed else 0
 
 
-def _parameters(condition: Condition, settings: Mapping[str, Any]) -> Parameters:
-    temperature = settings["temperature"]
-    if temperature is None:
-        temperature = SAMPLING_TEMPERATURE if condition.samples > 1 else 0.0
-    if condition.samples > 1 and temperature == 0:
-        raise InputError(
-            f"R{condition.samples} at temperature 0 would pay for the same sample {condition.samples} times"
-        )
-    if settings["fps"] is not None and condition.video != "full":
-        raise InputError("--fps asks a server to sample a whole video; it goes with V=full")
-    return Parameters(
-        temperature=temperature,
-        top_p=settings["top_p"],
-        top_k=settings["top_k"],
-        max_tokens=settings["max_tokens"],
-        seed=settings["seed"],
-        fps=settings["fps"],
-    )
-
-
-def _money(text: str | None, option: str) -> Decimal | None:
+def money(text: str | None, option: str) -> Decimal | None:
     if text is None:
         return None
     try:
@@ -183,28 +172,18 @@ def _money(text: str | None, option: str) -> Decimal | None:
     return amount
 
 
-def _price(text: str | None) -> Price | None:
+def price(text: str | None) -> Price | None:
     if text is None:
         return None
     prompt, comma, completion = text.partition(",")
     if not comma:
         raise InputError(f"--assume-price {text!r}: expected two prices, such as 0.40,1.20")
-    amounts = [_money(part.strip(), "--assume-price") for part in (prompt, completion)]
+    amounts = [money(part.strip(), "--assume-price") for part in (prompt, completion)]
     return msgspec.convert({"prompt": amounts[0], "completion": amounts[1]}, Price)
 
 
-def _threshold(text: str) -> str:
-    try:
-        share = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"--vote-threshold {text!r} is not a share; write it as 2/3 or 0.6") from None
-    if not 0 < share <= 1:
-        raise InputError(f"--vote-threshold {text} is not between 0 and 1")
-    return str(share)
-
-
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def progress_lines() -> Iterator[Progress]:
     """A line per clip under way on a terminal; nothing in a pipe."""
     if not sys.stderr.isatty():
         yield lambda clip, state: None

@@ -30,6 +30,19 @@ from vlmrec.commands._options import clips_option, json_option, store_option
 @click.option(
     "--vote-threshold", default="1/2", show_default=True, metavar="SHARE", help="Share of samples a value needs."
 )
+@click.option("--n-in-one-call", is_flag=True, help="Ask for a turn's samples in one call instead of one each.")
+@click.option(
+    "--delivery",
+    default="data_url",
+    show_default=True,
+    metavar="WAY",
+    help="How media travel: data_url, presigned_url (store by VLMREC_S3_*), file or file:FOLDER.",
+)
+@click.option("--monitor-rate", metavar="SHARE", help="Under F=schema: share of calls sent once more unconstrained.")
+@click.option(
+    "--stage0-from", metavar="SOURCE", help="Entity tables from gold, gold:DIR or a RUN, instead of the model."
+)
+@click.option("--answers-from", metavar="SOURCE", help="Answers from gold or gold:DIR; the rest is asked.")
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Clips at a time.")
 @click.option("--in-flight", type=click.IntRange(1), help="Calls at a time. [default: the provider's]")
 @click.option("--max-cost", metavar="USD", help="Stop, resumably, before more than this could be spent.")

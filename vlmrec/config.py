@@ -19,6 +19,7 @@ Files and the environment are read by ``load_config`` alone; the rest is pure. K
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -88,9 +89,9 @@ class Config:
         """The provider's key, where there is one."""
         return (self._environ.get(provider.key_env) or None) if provider.key_env is not None else None
 
-    @property
+    @cached_property
     def secrets(self) -> Secrets:
-        """Every value that must not be recorded: keys, store credentials, passwords within base URLs."""
+        """Every value that must not be recorded: keys, store credentials, passwords within base URLs, and what it learns."""
         named = {provider.key_env for provider in self.providers.values()} | set(STORE_KEYS)
         values = [value for name, value in self._environ.items() if name in named or _is_secret_name(name)]
         urls = [

@@ -25,6 +25,7 @@ _SIGNED = re.compile(
     rb"(?i)((?:X-Amz-(?:Signature|Credential|Security-Token)|X-Goog-(?:Signature|Credential)|AWSAccessKeyId"
     rb"|GoogleAccessId|(?<![\w-])Signature|(?<=[?&])sig)" + _EQUALS + rb")" + _VALUE
 )
+_SIGNATURE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _BEARER = re.compile(rb"(?i)(\bbearer(?:\s|%20)+)(?!\[secret\])[A-Za-z0-9._~+/=-]{8,}")
 _SHAPED = re.compile(
     rb"(?<![A-Za-z0-9_-])(?:sk-[A-Za-z0-9_-]{20,}|nvapi-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16})"
@@ -35,13 +36,25 @@ class Secrets:
     """Key values that must not be recorded. Never printed: its text shows only how many there are."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
+        self._values: frozenset[str] = frozenset()
+        self._signatures: set[bytes] = set()
+        self._known: re.Pattern[bytes] | None = None
+        self.learn(values)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Keep these out as well. Signatures are looked up by their form, so that there may be many of them."""
         usable = {value.strip() for value in values}
-        self._values = frozenset(
-            value for value in usable if len(value) >= SHORTEST and value.lower() not in PLACEHOLDERS
-        )
+        signatures = {value for value in usable if _SIGNATURE.fullmatch(value.encode("utf-8"))}
+        self._signatures.update(value.encode("ascii") for value in signatures)
+        new = {
+            value for value in usable - signatures if len(value) >= SHORTEST and value.lower() not in PLACEHOLDERS
+        } - self._values
+        if not new:
+            return
+        self._values |= new
         spellings = {spelling for value in self._values for spelling in _spellings(value)}
         ordered = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
-        self._known = re.compile(b"|".join(map(_pattern, ordered))) if ordered else None
+        self._known = re.compile(b"|".join(map(_pattern, ordered)))
 
     def __repr__(self) -> str:
         return f"Secrets({len(self._values)} values)"
@@ -67,6 +80,11 @@ class Secrets:
         if self._known is not None:
             body, found = self._known.subn(_MARK, body)
             count += found
+        if self._signatures:
+            held = [found.group() in self._signatures for found in _SIGNATURE.finditer(body)]
+            count += sum(held)
+            if any(held):
+                body = _SIGNATURE.sub(lambda found: _MARK if found.group() in self._signatures else found.group(), body)
         for pattern in (_SIGNED, _BEARER):
             body, found = pattern.subn(rb"\1" + _MARK, body)
             count += found

@@ -442,7 +442,8 @@ def media_payload(window: str, made: PreparedMedia) -> tuple[MediaPrepared, tupl
         MediaItem(sha256=item.sha256, media_type=item.media_type, bytes=item.bytes, time_s=item.time_s)
         for item in made.media
     )
-    delivery = "frames" if plan.get("type") == "frames" else "data_url"
+    inline_frames = made.delivery == "data_url" and plan.get("type") == "frames"
+    delivery = "frames" if inline_frames else made.delivery
     return MediaPrepared(window=window, delivery=delivery, items=items, plan=plan, parts=parts.ref), (parts,)
 
 

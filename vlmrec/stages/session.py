@@ -5,11 +5,12 @@ import signal
 import time
 import uuid
 from asyncio import Task, current_task, get_running_loop
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from vlmrec.config import Config
 from vlmrec.errors import InputError
 from vlmrec.events import CallCompleted, CallFailed, CallRequested
+from vlmrec.ledger import Ledger as EngineLedger
 from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
@@ -26,6 +28,7 @@ from vlmrec.models.retry import RetryPolicy
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition, condition_from_axes
+from vlmrec.stages.deliveries import DATA_URL, check_delivery, open_delivery
 from vlmrec.stages.endpoints import OpenModel, open_model
 from vlmrec.stages.engines import open_engine
 from vlmrec.stages.extract import Parts, Plan, Progress, RunResult, start_run
@@ -35,10 +38,12 @@ from vlmrec.stages.ports import Clock, Engine, Limiter
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters
 from vlmrec.stages.resume import Stored, read_stored, resume_run
-from vlmrec.stages.topup import Estimate, batches, estimate, located, read_taken
+from vlmrec.stages.topup import Estimate, TakenOver, batches, estimate, located, read_taken
 from vlmrec.stages.video import ClipMedia
 
 RULES_FILE = "validation_rules.yaml"
+Oracle: TypeAlias = Callable[[EngineLedger, Sequence[str]], TakenOver]
+"""What is taken over from labels or another run, for these clips, in the words of this ledger."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -52,6 +57,7 @@ class Options(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     price: Price | None = None
     policy: RetryPolicy = RetryPolicy()
+    store_environ: dict[str, str] = {}
 
 
 class NewRun(Struct, frozen=True, kw_only=True):
@@ -63,6 +69,17 @@ class NewRun(Struct, frozen=True, kw_only=True):
     parameters: Parameters
     engine: str
     vote_threshold: str = "1/2"
+    delivery: str = DATA_URL
+    monitor_rate: str | None = None
+    n_in_one_call: bool = False
+    oracle: Oracle | None = None
+
+    @property
+    def extra(self) -> dict[str, object]:
+        """The settings that stand in the manifest beside condition and parameters, where they were set."""
+        delivery = None if self.delivery == DATA_URL else self.delivery
+        found = {"delivery": delivery, "monitor_rate": self.monitor_rate, "n_in_one_call": self.n_in_one_call or None}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 async def begin(
@@ -84,6 +101,10 @@ async def begin(
         model = await stack.enter_async_context(
             open_model(new.condition.model, config, store=options.store, base_urls=options.base_urls)
         )
+        check_delivery(new.delivery, model.resolved.provider, name=new.condition.model)
+        taken = TakenOver((), {})
+        if new.oracle is not None:
+            taken = new.oracle(engine.description.ledger(), [clip.clip_id for clip in clips])
         plan = Plan(
             run_id=options.run_id,
             condition=new.condition,
@@ -93,10 +114,20 @@ async def begin(
             templates=load_templates(new.condition.language),
             rules=load_schema(RULES_FILE) if new.condition.stages == "2" else None,
             vote_threshold=new.vote_threshold,
+            extra={**new.extra, **taken.extra},
         )
-        parts = _parts(options, model, engine.port, new.condition, config, budget or Ledger(options.limits))
+        parts = _parts(
+            options, model, engine.port, new.condition, config, budget or Ledger(options.limits), new.delivery
+        )
         return await start_run(
-            path, plan, parts, log_uuid=str(uuid.uuid4()), workers=options.workers, stop=stop, progress=progress
+            path,
+            plan,
+            parts,
+            log_uuid=str(uuid.uuid4()),
+            workers=options.workers,
+            stop=stop,
+            progress=progress,
+            given=batches(taken, time=parts.clock.now()),
         )
 
 
@@ -126,7 +157,8 @@ async def go_on(
             open_model(condition.model, config, store=options.store, base_urls=base_urls)
         )
         spent = budget or spent_so_far(stored, options.limits)
-        parts = _parts(options, model, engine.port, condition, config, spent)
+        delivery = stored.manifest.extra.get("delivery", DATA_URL)
+        parts = _parts(options, model, engine.port, condition, config, spent, delivery)
         return await resume_run(
             path,
             parts,
@@ -200,16 +232,24 @@ def estimate_top_up(run: Path, version: str) -> Estimate:
 
 
 def _parts(
-    options: Options, model: OpenModel, engine: Engine, condition: Condition, config: Config, budget: Ledger
+    options: Options,
+    model: OpenModel,
+    engine: Engine,
+    condition: Condition,
+    config: Config,
+    budget: Ledger,
+    delivery: str = DATA_URL,
 ) -> Parts:
+    secrets = config.secrets
+    bodies = open_delivery(delivery, options.store_environ)
     return Parts(
         engine=engine,
         model=model.port,
-        media=ClipMedia(condition),
+        media=ClipMedia(condition, delivery=bodies, keep_out=secrets.learn),
         meter=_meter(options, model, budget),
         limiter=_limiter(options, model),
         clock=clock(),
-        scrub=config.secrets.scrub,
+        scrub=secrets.scrub,
         policy=options.policy,
     )
 

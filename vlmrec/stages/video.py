@@ -1,8 +1,10 @@
 """The media side of a run: opens clips and makes request parts as the condition's axes V and P say."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from vlmrec.events import ClipOpened
+from vlmrec.media.delivery import Delivery
 from vlmrec.media.facts import Probe
 from vlmrec.media.prepare import PreparedMedia, prepare_async
 from vlmrec.media.probe import probe_async
@@ -14,11 +16,20 @@ from vlmrec.table import EntityTable
 
 
 class ClipMedia:
-    """Clips as files on this machine."""
+    """Clips as files on this machine. ``keep_out`` is told every string that a delivery's addresses must not leave."""
 
-    def __init__(self, condition: Condition, *, pool: WorkerPool | None = None) -> None:
+    def __init__(
+        self,
+        condition: Condition,
+        *,
+        pool: WorkerPool | None = None,
+        delivery: Delivery | None = None,
+        keep_out: Callable[[Iterable[str]], None] = lambda secrets: None,
+    ) -> None:
         self._condition = condition
         self._pool = pool
+        self._delivery = delivery
+        self._keep_out = keep_out
 
     async def open(self, path: Path) -> OpenedClip:
         probe = await probe_async(path, pool=self._pool)
@@ -29,7 +40,9 @@ class ClipMedia:
         assert isinstance(probe, Probe)
         contact = table.contact_time if table is not None else None
         spec = media_spec(self._condition, window, contact=contact, duration=probe.exact_duration)
-        return await prepare_async(path, probe, spec, pool=self._pool)
+        made = await prepare_async(path, probe, spec, delivery=self._delivery, pool=self._pool)
+        self._keep_out(made.secrets)
+        return made
 
 
 def clip_opened(path: Path, probe: Probe) -> ClipOpened:

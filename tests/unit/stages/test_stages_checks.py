@@ -80,7 +80,9 @@ def test_a_sound_table_has_no_fault_and_every_rule_is_tried() -> None:
 
 def test_a_vehicle_that_stands_in_a_picture_in_which_nothing_moves_is_not_called_frozen() -> None:
     assert rules_broken(made(entities=first(boxes=FROZEN, descriptor="")[:1], contact_time=7.0)) == []
-    assert rules_broken(made(entities=first(boxes=FROZEN, descriptor="")[:1], contact_time=4.5)) == ["table_box_not_frozen"]
+    assert rules_broken(made(entities=first(boxes=FROZEN, descriptor="")[:1], contact_time=4.5)) == [
+        "table_box_not_frozen"
+    ]
     beside = [first(boxes=FROZEN)[0], {**SOUND["entities"][0], "id": "e2", "role": "other"}]  # type: ignore[index]
     assert "table_box_not_frozen" in rules_broken(made(entities=beside, contact_time=None))
 
