@@ -4,11 +4,13 @@
 along; add ``store_option`` as well where the command itself wants the store's path.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -78,6 +80,13 @@ class RunType(click.ParamType[Path]):
         from vlmrec.log.store import resolve_run
 
         return resolve_run(str(value), store if isinstance(store, Path) else Path("store"))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from vlmrec.log.store import run_logs
+
+        store = ctx.params.get("store") or os.environ.get("VLMREC_STORE", "store")
+        names = (path.stem for path in run_logs(Path(store)))
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def _with_store(function: Function) -> Function:

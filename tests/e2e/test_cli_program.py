@@ -56,6 +56,14 @@ def test_completion_offers_commands_with_their_help() -> None:
     assert offered["schema"]
 
 
+def test_completion_offers_the_runs_of_the_store(private_store: Path) -> None:
+    private_store.mkdir()
+    for name in ("day", "dusk", "night", "labels"):
+        (private_store / f"{name}.db").touch()
+    completion = ShellComplete(cli.cli, {}, "vlmrec", "_VLMREC_COMPLETE")
+    assert [item.value for item in completion.get_completions(["show"], "d")] == ["day", "dusk"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_help_that_ends_in_a_line_to_paste(name: str) -> None:
     rows = {name: row for rows in cli.COMMANDS.values() for name, row in rows.items()}

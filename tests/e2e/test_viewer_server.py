@@ -228,6 +228,21 @@ def test_labels_are_made_with_the_keyboard_and_survive_a_reload(served: Served, 
 
 
 @pytest.mark.browser
+def test_axe_finds_no_serious_fault_in_labelling(served: Served, page: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened_at(page, f"{served.url}#clip=day")
+    page.keyboard.press("l")
+    page.keyboard.type("A")
+    page.keyboard.press("Tab")
+    until(page, "document.querySelectorAll('.label-form').length > 2")
+    until(page, "document.querySelector('video').readyState >= 1")
+    found = Axe().run(page).response["violations"]
+    serious = [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")]
+    assert not serious
+
+
+@pytest.mark.browser
 def test_two_people_see_each_others_labels(browser: Any, served: Served) -> None:
     people = {name: browser.new_context().new_page() for name in ("A", "B")}
     for name, person in people.items():
