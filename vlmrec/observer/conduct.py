@@ -13,7 +13,8 @@ from vlmrec.observer.paths import Path
 
 Floats = NDArray[np.float64]
 
-STANDS = 0.14  # of the ego's pace
+STANDS = 0.16  # of the ego's pace: what is slower stands
+BACKWARDS = -0.35  # the same for measuring it too small: the ego's own pace is known no better
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
 
 
@@ -29,12 +30,12 @@ class Pace(NamedTuple):
 def pace_over(path: Path, way: Floats, first: float, last: float) -> Pace | None:
     """The pace between two times. ``way`` is the ego's way at the path's sightings. None where it can't be had."""
     inside = (path.times >= first) & (path.times <= last)
-    use, rows = inside & (path.near >= 17) & ~path.cut & ~path.hidden, path.near
+    use, rows = inside & (path.near >= 22) & ~path.cut & ~path.hidden, path.near
     if use.sum() < 6:  # cut off by the picture's edge, its far end may still be seen
-        use, rows = inside & path.cut & (path.front >= 17) & (path.front < 0.92 * path.near), path.front
+        use, rows = inside & path.cut & (path.front >= 22) & (path.front < 0.92 * path.near), path.front
     if use.sum() < 6:
         return None
-    x, y, weight = way[use], 1 / rows[use], rows[use] ** 2
+    x, y, weight = way[use], 1 / rows[use], rows[use] ** 4  # an error of a pixel weighs 1/q² in 1/q
     span = float(np.ptp(x))
     if span < LEAST_WAY:
         return None

@@ -20,7 +20,7 @@ def read_markings(
     measures: Measures, lanes: Lanes, way: Floats, time: float, mover: Keeping | None, start: float
 ) -> Roadway:
     """The markings around the case. ``mover`` moved from lane place ``start``; None where nobody did."""
-    hatched = _hatched(measures, way, time)
+    hatched = _hatched(measures, lanes, way, time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
@@ -82,9 +82,13 @@ def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time
     return True if gone and len(between) and float(np.median(between)) < 0.6 * was else None
 
 
-def _hatched(measures: Measures, way: Floats, time: float) -> Literal["no", "at_edge", "cleared"] | None:
+def _hatched(
+    measures: Measures, lanes: Lanes, way: Floats, time: float
+) -> Literal["no", "at_edge", "cleared"] | None:
     """Hatching on the ego's lane before the contact, by how far the camera had come since it ended."""
-    before = (measures.times < time) & np.isfinite(measures.litter)
+    between = lanes.offset - np.floor(lanes.offset)
+    inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
+    before = (measures.times < time) & np.isfinite(measures.litter) & inside
     if before.sum() < 0.5 * (measures.times < time).sum():
         return None
     litter, times = measures.litter[before], measures.times[before]

@@ -180,9 +180,9 @@ def overtaking(scene: Scene, party: Party) -> Finding:
         if abs(rival.at_contact) >= NEXT_LANE[0] and _towards(scene):
             return observed("cut_in", "it moved out, past it and back", own.moves[0].start, contact.time, 0.75)
         return unknown("not clear whether it came back in front")
-    if rival.how == "beside" and rival.stood > 0 and rival.place is not None:
+    if rival.stood > 0 and rival.place == "edge" and rival.keeping.moves:
         return observed("passing", "it was passing the standing one", *seen, 0.75)
-    if rival.how == "ahead" and abs(rival.at_contact) <= 0.35:
+    if rival.how == "ahead" and abs(rival.at_contact) <= 0.35 and rival.never_stood > 0:
         return observed("none", "the other was ahead until the contact", *seen, rival.confidence)
     return unknown("not measured")
 
@@ -233,8 +233,10 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and rival.late_pace is not None and abs(rival.late_pace) < 0.25:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
-    if rival.never_stood > 0 or (rival.late_pace is not None and rival.late_pace > 0.3):
+    if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
         return observed("moving", "its own pace along the road", *span, 0.75)
+    if rival.late_pace is not None and rival.pace is not None and rival.late_pace < 0.22 and rival.pace > 0.45:
+        return observed("just_stopped", "it had been moving and was all but standing", *span, 0.65)
     return unknown("too slow to tell moving from standing")
 
 

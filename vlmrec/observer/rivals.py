@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.conduct import STANDS, Pace, pace_over, paces
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over, paces
 from vlmrec.observer.ego import moves_of
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 IN_THE_WAY = 0.8  # lanes to the side of the camera
+FAR_PAINT = (0.31, 0.35)  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
 SWEEP = 1.7  # lanes crossed within two seconds, more than any lane change
 
 
@@ -128,8 +129,8 @@ def rival_from(
     windows = paces(path, ways, time)
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
-    heading = _heading(path, time, whole, windows)
     stood, never = _standing(path, ways, windows, first)
+    heading = _heading(path, time, whole, windows, stood)
     if stood > 0 and not keeping.moves:
         keeping = _set_off(path, time, keeping)
     place = _place(path, measures, lanes, beside, early)
@@ -153,7 +154,7 @@ def rival_from(
         never_stood=never,
         place=place,
         queued=stood > 0 and _queued(path, paths, measures, way, first),
-        small=_small(path),
+        small=_small(path) if abs(beside) < 0.4 else 0.0,
         confidence=0.9 if candidate.lonely else 0.5,
     )
 
@@ -168,15 +169,17 @@ def _keeping(path: Path, time: float) -> Keeping:
     return moves_of(times, across, noise=max(noise, 0.02))
 
 
-def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace]) -> Heading | None:
+def _heading(
+    path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float
+) -> Heading | None:
     last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
     if last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
         return "crossing"
     if whole is None or whole.error > 0.25:
         return None
-    if whole.share > -0.2:
+    if whole.share > 0.2 or (whole.share > BACKWARDS and stood > 0):
         return "same"
-    return "oncoming" if whole.share < -0.45 and all(pace.share < 0 for pace in windows[:3]) else None
+    return "oncoming" if whole.share < -0.6 and all(pace.share < -0.2 for pace in windows[:3]) else None
 
 
 def _standing(
@@ -184,7 +187,7 @@ def _standing(
 ) -> tuple[float, float]:
     """Confidences that it stood before it moved, and that it never did."""
     early = pace_over(path, ways, float(path.times[0]), max(first, float(path.times[0]) + 0.8))
-    if early is not None and abs(early.share) < STANDS and early.error < 0.08:
+    if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.1:
         return 0.85, 0.0
     if len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
         return 0.0, 0.85
@@ -197,12 +200,12 @@ def _place(path: Path, measures: Measures, lanes: Lanes, beside: float, early: N
     lane = int(np.floor(ego + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
-    until = measures.times <= path.times[early][-1]
+    until = measures.times <= path.times[early][-1] + 0.3
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, far_line)[until]))
-    if abs(beside) <= 0.4 or far_paint > 0.2:
+    if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
-    return "edge" if far_paint < 0.12 and near_paint > 0.6 and abs(beside) < 1.4 else None
+    return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 
 def _shown(values: Floats) -> Floats:
@@ -223,7 +226,7 @@ def _set_off(path: Path, time: float, keeping: Keeping) -> Keeping:
     times, inner = path.times[use], np.abs(path.inner[use])
     early = float(np.median(inner[: max(4, len(inner) // 2)]))
     shift = early - float(np.median(inner[-4:]))
-    if shift < 0.15:
+    if shift < 0.12:
         return keeping
     begins = float(times[np.flatnonzero(inner > early - 0.05)[-1]])
     side = -1 if float(np.median(path.inner)) > 0 else 1
@@ -250,7 +253,7 @@ def _queued(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, 
             continue
         ways = np.interp(other.times, measures.times, way)
         pace = pace_over(other, ways, float(other.times[0]), float(other.times[-1]))
-        if pace is not None and abs(pace.share) < STANDS and pace.error < 0.1:
+        if pace is not None and BACKWARDS < pace.share < STANDS and pace.error < 0.1:
             standing += 1
     return standing >= 2
 
