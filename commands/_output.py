@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from vlmrec.spelling import spelled
+
 
 def print_json(value: Any) -> None:
     """Print ``value`` (a Struct or builtins) as one canonical JSON document and a newline."""
@@ -36,26 +38,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title:
 
 def warn(message: str) -> None:
     """Say something on stderr that doesn't stop the command."""
-    click.echo(f"Warning: {visible(message)}", err=True)
+    click.echo(f"Warning: {spelled(message)}", err=True)
 
 
 def note(message: str) -> None:
     """Say on stderr what is being done."""
-    click.echo(visible(message), err=True)
+    click.echo(spelled(message), err=True)
 
 
 def visible(text: str) -> str:
-    """``text`` with control, bidirectional and surrogate characters written as escapes; newlines and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_spelled(char) for char in text)
-
-
-def _spelled(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
-        return char
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    """``text`` of strangers with nothing hidden in it, for a terminal."""
+    return spelled(text)
 
 
 def _cell(value: Any) -> str:
@@ -63,7 +56,7 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return visible(str(value)).replace("\n", "⏎").replace("\t", " ")
+    return spelled(str(value)).replace("\n", "⏎").replace("\t", " ")
 
 
 def _numeric(text: str) -> bool:

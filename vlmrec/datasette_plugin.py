@@ -20,7 +20,8 @@ from markupsafe import Markup, escape
 
 from vlmrec.log.format import APPLICATION_ID
 from vlmrec.log.views import VIEWS
-from vlmrec.viewer.cells import long_text, pretty, spelled
+from vlmrec.spelling import spelled
+from vlmrec.viewer.cells import long_text, pretty
 from vlmrec.viewer.queries import CATALOG_QUERIES, RUN_QUERIES, Query
 
 LOOK_EVERY_S = 1.0

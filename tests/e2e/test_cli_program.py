@@ -17,6 +17,7 @@ from vlmrec import __version__, cli
 from vlmrec.commands import _output
 from vlmrec.commands._options import run_argument, run_arguments, store_option
 from vlmrec.errors import BudgetReached, CheckFailed, InputError, VlmrecError
+from vlmrec.spelling import spelled
 
 NAMES = [name for rows in cli.COMMANDS.values() for name in rows]
 
@@ -200,6 +201,6 @@ def test_a_table_in_a_pipe_is_aligned_text_also_for_wide_letters(capsys: pytest.
 
 @pytest.mark.parametrize("text", ["\x1b[31mred", "a\u202eb", "\x07", "x\u200by", "\ud800", "\u2066"])
 def test_nothing_that_drives_a_terminal_or_reorders_a_line_is_printed(text: str) -> None:
-    shown = _output.visible(text)
+    shown = spelled(text)
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in shown)
     assert "\\" in shown

@@ -1,9 +1,9 @@
 """Text of strangers as HTML: escaped, folded when long, nothing invisible in it. Pure."""
 
-import unicodedata
-
 import msgspec
 from markupsafe import Markup
+
+from vlmrec.spelling import spelled
 
 FOLD_AT = 240
 SHOWN_AT_MOST = 50_000
@@ -28,16 +28,3 @@ def pretty(text: str) -> str:
         return msgspec.json.format(text, indent=2) if text[:1] in "{[" and len(text) > FOLD_AT else text
     except msgspec.DecodeError:
         return text
-
-
-def spelled(text: str) -> str:
-    """``text`` with control, bidirectional, format and surrogate characters as escapes; newlines and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_spelled(char) for char in text)
-
-
-def _spelled(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
-        return char
-    return f"\\u{ord(char):04x}"

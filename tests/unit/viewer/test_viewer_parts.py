@@ -16,8 +16,9 @@ from vlmrec.canonical import make_blob
 from vlmrec.events import blob_refs
 from vlmrec.gold import load_gold
 from vlmrec.log import LogKind, LogWriter, open_log
+from vlmrec.spelling import spelled
 from vlmrec.viewer import plots, site
-from vlmrec.viewer.cells import long_text, spelled
+from vlmrec.viewer.cells import long_text
 from vlmrec.viewer.page import policy, script, static_page
 from vlmrec.viewer.runs import RunView
 from vlmrec.viewer.videos import VideoFinder, Wanted, read_range
