@@ -94,10 +94,10 @@ class Commit:
         fresh: dict[str, BlobRef] = {}
         for batch in group:
             first = seq + 1
-            for sha256, ref in batch.refs.items():
-                if self._known.get(sha256) != ref:
-                    self._store_blob(ref, batch.blobs.get(sha256))
-                    fresh[sha256] = ref
+            for ref in batch.refs:
+                if self._known.get(ref.sha256) != ref:
+                    self._store_blob(ref, batch.blobs.get(ref.sha256))
+                    fresh[ref.sha256] = ref
             for columns, tail, _ in batch.events:
                 seq += 1
                 head = chained_at(head, seq, tail)

@@ -31,11 +31,11 @@ class Encoded(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """One append: all of it is stored, or nothing."""
+    """One append: all of it is stored, or nothing. Every blob is referred to, and every reference occurs once."""
 
     events: Sequence[Encoded]
+    refs: Sequence[BlobRef]
     blobs: dict[str, Blob]
-    refs: dict[str, BlobRef]
 
 
 def encode_batch(events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Batch:
@@ -43,19 +43,21 @@ def encode_batch(events: Sequence[Event], blobs: Sequence[Blob] = ()) -> Batch:
     if not events:
         raise ValueError("an append needs at least one event")
     encoded = [_encode_event(event) for event in events]
-    bodies = {blob.ref.sha256: _checked(blob) for blob in blobs}
+    if len(encoded) == 1 and len(encoded[0].refs) < 2 and not blobs:  # nothing that could disagree
+        return Batch(encoded, encoded[0].refs, {})
     refs: dict[str, BlobRef] = {}
     for event in encoded:
         for ref in event.refs:
             if refs.setdefault(ref.sha256, ref) != ref:
                 other = _said(refs[ref.sha256])
                 raise ValueError(f"{event.columns[0]}: blob {ref.sha256} is referred to as {_said(ref)} and as {other}")
+    bodies = {blob.ref.sha256: _checked(blob) for blob in blobs}
     for sha256, blob in bodies.items():
         if sha256 not in refs:
             raise ValueError(f"blob {sha256}: no event of its batch refers to it, so nothing would vouch for it")
         if refs[sha256] != blob.ref:
             raise ValueError(f"blob {sha256} is {_said(blob.ref)}, but is referred to as {_said(refs[sha256])}")
-    return Batch(encoded, bodies, refs)
+    return Batch(encoded, list(refs.values()), bodies)
 
 
 def references(data: bytes) -> Sequence[BlobRef]:
@@ -78,8 +80,8 @@ def _encode_event(event: Event) -> Encoded:
         data = stored_data(payload)
     except ValueError as error:
         raise ValueError(f"{event_id}: {error}") from error
-    turn = payload.turn()
-    kind, version = payload.type, payload.schema_version
+    kind, version, turn = payload.type, payload.schema_version, payload.turn()
+    columns = (event_id, kind, version, time, clip, turn, causation, data.decode())
     stored = tail(
         (
             event_id.encode(),
@@ -92,7 +94,7 @@ def _encode_event(event: Event) -> Encoded:
             data,
         )
     )
-    return Encoded((event_id, kind, version, time, clip, turn, causation, data.decode()), stored, references(data))
+    return Encoded(columns, stored, references(data))
 
 
 def _checked(blob: Blob) -> Blob:

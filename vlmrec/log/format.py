@@ -122,9 +122,11 @@ def chained_at(previous: str, seq: int, rest: Tail) -> str:
 
 
 def _frame(values: Sequence[Stored]) -> tuple[bytes, bytes]:
+    pack = _LENGTHS[len(values)]
+    if None not in values:
+        return pack(*map(len, values)), b"".join(values)  # type: ignore[arg-type]  # as was just seen
     there = [value or b"" for value in values]  # NULL and empty text differ in their length alone
-    lengths = map(len, there) if None not in values else [-1 if value is None else len(value) for value in values]
-    return _LENGTHS[len(values)](*lengths), b"".join(there)
+    return pack(*[-1 if value is None else len(value) for value in values]), b"".join(there)
 
 
 _LENGTHS = [struct.Struct(f">{count}q").pack for count in range(len(EVENT_COLUMNS))]
