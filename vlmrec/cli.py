@@ -32,6 +32,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
     "Make a run": {
         "extract": Row("extract", "Ask a model the engine's questions about clips, and record everything in a run log."),
         "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
+        "import": Row("import_", "Take over answers of people or of older scripts as a run; every projection then applies."),
         "probe": Row("probe", "Find out what a model's server really does: frame rate, pixels, sizes, structured output, caching."),
         "models": Row("models", "List providers and models: where they are, whether a key was found, prices, and what is missing."),
     },
