@@ -124,14 +124,15 @@ def _place(own: Keeping, lanes: Lanes, measures: Measures) -> float:
 def _leader(view: View, time: float, rival: int) -> bool:
     """Whether another vehicle drove ahead in the ego's lane and was still clear of it after the contact."""
     for path in view.paths:
-        if path.number == rival or path.times[0] > time - 1.0 or path.times[-1] < time + 0.2:
+        if path.number == rival or path.times[0] > time + 0.5 or path.times[-1] < time + 0.5:
             continue
-        around = np.abs(path.times - time) <= 0.4
-        if around.any() and float(np.abs(path.beside[around]).max()) < 0.4:
-            way = np.interp(path.times, view.measures.times, view.way)
-            pace = pace_over(path, way, time - 2.0, time)
-            if pace is not None and pace.share > 0.5:
-                return True
+        around = (path.times >= time - 0.8) & (path.times <= time + 1.5)
+        if around.sum() < 5 or float(np.abs(path.beside[around]).max()) > 0.4:
+            continue
+        if float(path.near[around].max()) > 0.25 * view.measures.size[1]:
+            continue
+        way = np.interp(path.times, view.measures.times, view.way)
+        pace = pace_over(path, way, time - 2.0, time + 1.5)
+        if pace is not None and pace.share > 0.5:
+            return True
     return False
-
-

@@ -117,7 +117,8 @@ def maneuver(scene: Scene, party: Party) -> Finding:
     until = contact.time if contact is not None else scene.end
     move = keeping.last
     if party is Party.OTHER and rival is not None and rival.stood > 0 and move is None:
-        if rival.late_pace is not None and abs(rival.late_pace) < 0.25:
+        settled = rival.place == "edge" or (rival.how == "ahead" and abs(rival.at_contact) <= 0.35)
+        if settled and rival.late_pace is not None and rival.late_pace < 0.25:
             return observed("stopped", "it stood on the road", rival.start, min(until, rival.end), rival.stood)
         return unknown("it stood, and what it did then was not seen")
     if move is not None:
@@ -176,8 +177,8 @@ def overtaking(scene: Scene, party: Party) -> Finding:
         if rival.start < contact.time - 1.2:
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
         return unknown("seen too briefly")
-    if rival.how == "passed" and len(own.moves) >= 2 and own.moves[-1].shift * own.moves[0].shift < 0:
-        if abs(rival.at_contact) >= NEXT_LANE[0] and _towards(scene):
+    if len(own.moves) >= 2 and own.moves[-1].shift * own.moves[0].shift < 0 and abs(rival.beside) <= SAME_LANE:
+        if rival.how != "ahead" and abs(rival.at_contact) >= NEXT_LANE[0] and _towards(scene):
             return observed("cut_in", "it moved out, past it and back", own.moves[0].start, contact.time, 0.75)
         return unknown("not clear whether it came back in front")
     if rival.stood > 0 and rival.place == "edge" and rival.keeping.moves:
@@ -230,7 +231,7 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
-        if rival.place == "edge" and rival.late_pace is not None and abs(rival.late_pace) < 0.25:
+        if rival.place == "edge" and rival.late_pace is not None and rival.late_pace < 0.25:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
     if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:

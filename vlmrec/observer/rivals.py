@@ -38,7 +38,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     for path in paths:
         if path.times[0] > time - 0.25 or len(path.times) < 7:
             continue
-        if _fixture(path, time):
+        if _fixture(path, time, height):
             continue
         ahead = _ahead(path, time, height)
         beside = _beside(path, time, height)
@@ -55,12 +55,14 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     return [candidate._replace(lonely=lonely) for candidate in found]
 
 
-def _fixture(path: Path, time: float) -> bool:
-    """A barrier: cut off by the picture's edge all the time, and never nearer. A vehicle comes nearer, or was seen whole."""
+def _fixture(path: Path, time: float, height: int) -> bool:
+    """A barrier: for seconds it comes neither nearer nor gets away, and it reaches from beside the camera far ahead."""
     before = path.times <= time
-    reach = np.abs(path.inner[before])
-    nearer = float(np.percentile(reach, 80)) - float(np.median(reach[-3:])) > 0.15
-    return not nearer and float(np.mean(path.cut[before])) > 0.8 and float(np.median(path.front[before])) < 60
+    near = path.near[before]
+    if before.sum() < 40 or float(np.median(near)) < 0.4 * height:
+        return False
+    steady = float(np.percentile(near, 95) - np.percentile(near, 5)) < 0.08 * float(np.median(near))
+    return steady and float(np.median(path.front[before])) < 0.25 * height
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
@@ -160,7 +162,10 @@ def rival_from(
 
 
 def _keeping(path: Path, time: float) -> Keeping:
-    use = (path.times <= time + 0.05) & ~path.blind & (path.whole | path.cut)
+    # Far away a row more or less moves it by half a lane; behind the bonnet its side is not where it seems.
+    use = (path.times <= time + 0.05) & ~path.blind & (path.whole | (path.cut & ~path.hidden))
+    close = use & (path.near >= 24)
+    use = close if close.sum() >= 12 else use
     if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
         return Keeping(float(path.times[0]), time, (), 0.0)
     times, across = path.times[use], path.across[use]
@@ -186,9 +191,11 @@ def _standing(
     path: Path, ways: Floats, windows: Sequence[Pace], first: float
 ) -> tuple[float, float]:
     """Confidences that it stood before it moved, and that it never did."""
-    early = pace_over(path, ways, float(path.times[0]), max(first, float(path.times[0]) + 0.8))
-    if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.1:
-        return 0.85, 0.0
+    start = float(path.times[0])
+    for until in (max(first, start + 0.8), float(path.times[-1])):
+        early = pace_over(path, ways, start, until)
+        if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.12:
+            return 0.85, 0.0
     if len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
         return 0.0, 0.85
     return 0.0, 0.0
