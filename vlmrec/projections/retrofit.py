@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from msgspec import Struct
 
-from vlmrec.events import AnswerAccepted, Event, Payload, ReplyParsed, Stage, TurnOpened
+from vlmrec.events import AnswerAccepted, AnswerGiven, Event, Payload, ReplyParsed, Stage, TurnOpened
 from vlmrec.gold import GoldSet
 from vlmrec.projections.core import Combined, RunResults
 from vlmrec.projections.describe_rules import RULES, VERSION, Mapped, describe_map, without_code
@@ -75,7 +75,7 @@ class RetrofitDescribeMap:
     name: ClassVar[str] = "retrofit"
     version: ClassVar[int] = 1
     several: ClassVar[bool] = False
-    handles: ClassVar[tuple[type[Payload], ...]] = (TurnOpened, ReplyParsed, AnswerAccepted)
+    handles: ClassVar[tuple[type[Payload], ...]] = (TurnOpened, ReplyParsed, AnswerGiven, AnswerAccepted)
 
     def __init__(self, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED) -> None:
         self._gold = gold
@@ -98,6 +98,10 @@ class RetrofitDescribeMap:
             key = TurnKey(data.question_id, data.party)
             if data.stage is Stage.PREDICATE and data.question_id in RULES and key not in state.told:
                 state.told[key] = _Told(event.id, data.explanation or "", data.reasoning, data.status, data.value)
+        elif isinstance(data, AnswerGiven):  # taken over with its text; whether it was used, its acceptance says
+            if data.stage is Stage.PREDICATE and data.question_id in RULES and data.explanation:
+                key = TurnKey(data.question_id, data.party)
+                state.told[key] = _Told(event.id, data.explanation, None, data.status, data.value)
         elif isinstance(data, TurnOpened) and data.stage is Stage.PREDICATE and data.question_id in RULES:
             state.codes[TurnKey(data.question_id, data.party)] = tuple(option.code for option in data.options)
 

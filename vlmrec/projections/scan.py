@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from vlmrec.events import (
     AnswerAccepted,
+    AnswerGiven,
     CallCompleted,
     CallRequested,
     ClipOpened,
@@ -74,7 +75,7 @@ class ScannedClip(NamedTuple):
 
 
 class _State:
-    __slots__ = ("answers", "duration_s", "replies", "requested", "sent", "shown", "table")
+    __slots__ = ("answers", "duration_s", "given", "replies", "requested", "sent", "shown", "table")
 
     def __init__(self) -> None:
         self.answers: dict[TurnKey, Answered] = {}
@@ -82,6 +83,7 @@ class _State:
         self.replies: dict[tuple[TurnKey, int], Reply] = {}
         self.requested: dict[tuple[object, ...], tuple[int | None, bool]] = {}
         self.sent: list[Sent] = []
+        self.given: dict[TurnKey, str] = {}
         self.table: str | None = None
         self.duration_s: float | None = None
 
@@ -99,6 +101,7 @@ class ScanRuns:
         CallRequested,
         CallCompleted,
         ReplyParsed,
+        AnswerGiven,
         AnswerAccepted,
     )
 
@@ -134,6 +137,8 @@ class ScanRuns:
         elif isinstance(data, AnswerAccepted):
             if data.stage is Stage.PREDICATE and data.source != "not_observable":
                 _accept(state, event.id, data)
+        elif isinstance(data, AnswerGiven):
+            state.given[TurnKey(data.question_id, data.party)] = data.explanation or ""
         elif isinstance(data, TurnOpened):
             if data.stage is Stage.PREDICATE:
                 key = TurnKey(data.question_id, data.party)
@@ -202,6 +207,8 @@ def _accept(state: _State, event: str, data: AnswerAccepted) -> None:
     value = data.value if data.demoted_from is None else data.demoted_from
     status = data.status if data.demoted_from is None else Status.OBSERVED
     answer = Answer(question_id=data.question_id, party=data.party, status=status, value=value)
+    if data.source == "given":  # taken over: its text came with it, and no reply is in this log
+        state.replies[key, 0] = Reply(event, key, _read(event, key, state.given.get(key, ""), None), None)
     state.answers[key] = Answered(event, answer, data.explanation, data.evidence_start, data.evidence_end, None)
 
 

@@ -258,7 +258,8 @@ class Show:
 
     def result(self, state: _State) -> ClipStory:
         opened = state.opened
-        turns = sorted(state.turns.items(), key=lambda item: (_round_of(item[1]), item[0]))
+        put = (item for item in state.turns.items() if item[1].opened or item[1].parsed or item[1].accepted)
+        turns = sorted(put, key=lambda item: (_round_of(item[1]), item[0]))  # not answers given that nobody asked for
         shown = ClipShown(
             clip="",
             path=opened.path if opened else None,
@@ -345,7 +346,7 @@ def _turn_shown(key: tuple[str, str], turn: _Turn, submissions: dict[int, Engine
         tally=dict(sorted(turn.voted.tally.items())) if turn.voted else None,
         vote=turn.voted.outcome if turn.voted else None,
         violations=turn.validated.violations if turn.validated else (),
-        answer=_answer(*turn.accepted) if turn.accepted else None,
+        answer=_answer(*turn.accepted, turn.given[1] if turn.given else None) if turn.accepted else None,
         before=charts(before) if before else None,
         after=charts(after) if after else None,
         eliminated=_eliminated(key, before, after),
@@ -391,15 +392,16 @@ def _sample(event: str, parsed: ReplyParsed) -> SampleShown:
     )
 
 
-def _answer(event: str, accepted: AnswerAccepted) -> AnswerShown:
+def _answer(event: str, accepted: AnswerAccepted, given: AnswerGiven | None) -> AnswerShown:
+    told = given if given is not None and accepted.source == "given" else accepted  # who gave it knew why and when
     return AnswerShown(
         event=event,
         status=accepted.status,
         value=accepted.value,
         source=accepted.source,
-        explanation=accepted.explanation,
-        evidence_start=accepted.evidence_start,
-        evidence_end=accepted.evidence_end,
+        explanation=told.explanation,
+        evidence_start=told.evidence_start,
+        evidence_end=told.evidence_end,
         confidence=accepted.confidence,
         demoted_from=accepted.demoted_from,
         demoted_by=accepted.demoted_by,

@@ -10,7 +10,7 @@ from html import escape
 from typing import NamedTuple
 
 from vlmrec.report.table import Table
-from vlmrec.viewer.cells import spelled
+from vlmrec.spelling import spelled
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#!~])")
 

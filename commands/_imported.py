@@ -1,0 +1,22 @@
+"""What ``vlmrec import`` says of an import."""
+
+import click
+
+from vlmrec.commands._output import visible, warn
+from vlmrec.report.importing import Imported
+
+SHOWN = 10
+
+
+def tell(imported: Imported) -> None:
+    """One line on stdout, and what was left out on stderr."""
+    for left in imported.left_out[:SHOWN]:
+        warn(f"line {left.line}: {left.reason}" if left.line else left.reason)
+    if len(imported.left_out) > SHOWN:
+        warn(f"and {len(imported.left_out) - SHOWN} more left out")
+    line = (
+        f"{imported.path.stem}: {imported.answers} answers on {imported.clips} clips, {len(imported.left_out)} left out"
+    )
+    if imported.comparable:
+        line += f"; the engine leaves the recorded charts after {imported.agreeing} of {imported.comparable} turns"
+    click.echo(visible(line))
