@@ -18,6 +18,7 @@ from typing import Any
 from vlmrec.canonical import make_blob
 from vlmrec.events import (
     AnswerAccepted,
+    AnswerGiven,
     AnswerValidated,
     CallCompleted,
     CallFailed,
@@ -36,6 +37,7 @@ from vlmrec.events import (
     NoteAdded,
     Option,
     Payload,
+    Provenance,
     ReplyParsed,
     RunStarted,
     SamplesVoted,
@@ -367,6 +369,20 @@ class ClipBuilder:
                 demoted_by="contradiction" if demoted_from else None,
             )
         )
+        return self
+
+    def given(self, question_id: str, party: str, value: str, explanation: str | None = None) -> "ClipBuilder":
+        """An answer taken over from another log, and accepted."""
+        of: dict[str, Any] = {"stage": Stage.PREDICATE, "question_id": question_id, "party": Party(party)}
+        said: dict[str, Any] = {"status": Status.OBSERVED, "value": value}
+        self.add(AnswerGiven(**of, **said, source=Provenance(kind="log", log="parent"), explanation=explanation))
+        self.add(
+            TurnOpened(
+                **of, core=1, round=self.round, text=f"{question_id}?", options=(Option(code=value, label=value),),
+                identity_hash="i", shown_hash="s", window="whole", samples=0,
+            )
+        )  # fmt: skip
+        self.add(AnswerAccepted(**of, **said, core=1, source="given"))
         return self
 
     def request(self, of: dict[str, Any], attempt: int, predicted: int | None = None) -> None:

@@ -107,7 +107,11 @@ def _clip(draw: st.DrawFn, run: RunBuilder, name: str) -> None:
 
 
 def _turn(draw: st.DrawFn, clip: ClipBuilder, question: str, party: str, codes: tuple[str, ...]) -> str | None:
-    kind = draw(st.sampled_from(["value", "value", "abstain", "unusable", "not_put"]))
+    kind = draw(st.sampled_from(["value", "value", "abstain", "unusable", "not_put", "given"]))
+    if kind == "given":
+        taken = draw(st.sampled_from(codes))
+        clip.given(question, party, taken, draw(st.sampled_from(TEXTS)))
+        return taken
     value = draw(st.sampled_from(codes)) if kind == "value" else None
     against = QuestionRef(question_id="q_collision", party=Party.NONE)
     violation = Violation(rule="exclusive", action="demote", message="contradicts", against=against)
