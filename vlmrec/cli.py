@@ -31,6 +31,7 @@ class Row(NamedTuple):
 COMMANDS: dict[str, dict[str, Row]] = {
     "Make a run": {
         "extract": Row("extract", "Ask a model the engine's questions about clips, and record everything in a run log."),
+        "experiment": Row("experiment", "Run several conditions over the same clips, one after the other; started again, go on where it stopped."),
         "synth": Row("synth", "Render dashcam clips whose every answer is known, with their gold labels."),
         "import": Row("import_", "Take over answers of people or of older scripts as a run; every projection then applies."),
         "probe": Row("probe", "Find out what a model's server really does: frame rate, pixels, sizes, structured output, caching."),

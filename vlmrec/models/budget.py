@@ -127,6 +127,10 @@ class Ledger:
         bound = self._reserved.pop(call)
         self.spent += bound if cost is None else cost
 
+    def elapse(self, minutes: float) -> None:
+        """So long did a run last whose meter, and with it its clock, is gone."""
+        self._earlier_minutes += minutes
+
     def release(self, call: str) -> None:
         """A reserved call was not sent after all."""
         del self._reserved[call]

@@ -8,7 +8,6 @@ from asyncio import Task, current_task, get_running_loop
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,7 +16,6 @@ from msgspec.structs import replace
 
 from vlmrec.config import Config
 from vlmrec.errors import InputError
-from vlmrec.events import CallCompleted, CallFailed, CallRequested
 from vlmrec.ledger import Ledger as EngineLedger
 from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
@@ -37,7 +35,8 @@ from vlmrec.stages.parents import embedded_target, read_parent
 from vlmrec.stages.ports import Clock, Engine, Limiter
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters
-from vlmrec.stages.resume import Stored, read_stored, resume_run
+from vlmrec.stages.resume import read_stored, resume_run
+from vlmrec.stages.spending import active_minutes, spent_so_far
 from vlmrec.stages.topup import Estimate, TakenOver, batches, estimate, located, read_taken
 from vlmrec.stages.video import ClipMedia
 
@@ -140,6 +139,7 @@ async def go_on(
     stop: Stop,
     progress: Progress,
     budget: Ledger | None = None,
+    clip_set: Path | None = None,
 ) -> RunResult:
     """A stored run, from where it stopped. Raises ResumeRefused where what it was made with has changed."""
     path = run_path(options.store, options.run_id)
@@ -149,6 +149,7 @@ async def go_on(
         )
     with open_log(path) as reader:
         stored = read_stored(reader)
+        minutes = active_minutes(reader.events()) if options.limits.max_minutes is not None else 0.0
     condition = stored.context.condition
     base_urls = options.base_urls or _endpoint_urls(stored.manifest.endpoint)
     async with AsyncExitStack() as stack:
@@ -156,7 +157,8 @@ async def go_on(
         model = await stack.enter_async_context(
             open_model(condition.model, config, store=options.store, base_urls=base_urls)
         )
-        spent = budget or spent_so_far(stored, options.limits)
+        spent = budget or spent_so_far(stored, options.limits, minutes=minutes)
+        wanted = read_clip_set(clip_set) if clip_set is not None else None
         delivery = stored.manifest.extra.get("delivery", DATA_URL)
         parts = _parts(options, model, engine.port, condition, config, spent, delivery)
         return await resume_run(
@@ -164,7 +166,7 @@ async def go_on(
             parts,
             ledger=engine.description.ledger(),
             templates=load_templates,
-            clips=find_clips(clips) if clips else (),
+            clips=only(find_clips(clips), wanted, clip_set) if clips else (),
             workers=options.workers,
             stop=stop,
             retry_failed=retry_failed,
@@ -252,26 +254,6 @@ def _parts(
         scrub=secrets.scrub,
         policy=options.policy,
     )
-
-
-def spent_so_far(stored: Stored, limits: Limits) -> Ledger:
-    """A budget that begins with what earlier processes spent, and what is in doubt at its worst case."""
-    spent, calls = Decimal(0), 0
-    for events in stored.by_clip.values():
-        open_bounds: dict[object, Decimal] = {}
-        for event in events:
-            data = event.data
-            if isinstance(data, CallRequested):
-                calls += 1
-                open_bounds[data.call_key()] = data.reserved_cost or Decimal(0)
-            elif isinstance(data, CallCompleted):
-                bound = open_bounds.pop(data.call_key(), Decimal(0))
-                spent += data.cost if data.cost is not None else bound
-            elif isinstance(data, CallFailed):
-                open_bounds.pop(data.call_key(), None)
-                spent += data.charged_cost or Decimal(0)
-        spent += sum(open_bounds.values(), Decimal(0))
-    return Ledger(limits, spent=spent, calls=calls)
 
 
 def has_begun(path: Path) -> bool:
