@@ -29,6 +29,12 @@ from vlmrec.commands._options import any_runs_argument, clips_option, optional_g
 @click.option("--embed-videos", is_flag=True, help="Put small copies of the videos into the page.")
 @click.option("--no-messages", is_flag=True, help="Leave whole requests and replies out of the page.")
 @click.option("--serve", is_flag=True, help="Serve the page, live and with labels, until interrupted.")
+@click.option(
+    "--export-labels",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the store's labels as gold files, on top of --gold, and end.",
+)
 @click.option("--port", type=click.IntRange(1, 65535), help="Port for --serve. [default: a free one]")
 def command(
     runs: tuple[Path, ...],
@@ -41,6 +47,7 @@ def command(
     embed_videos: bool,
     no_messages: bool,
     serve: bool,
+    export_labels: Path | None,
     port: int | None,
 ) -> None:
     """See runs side by side beside the video, as one HTML page or served with labels.
@@ -56,6 +63,12 @@ def command(
     from vlmrec.stages.clips import read_clip_set
     from vlmrec.viewer.view import check_output, write_view
 
+    if export_labels is not None:
+        from vlmrec.viewer.label_log import export_labels as export
+
+        for path in export(store, export_labels, gold):
+            click.echo(str(path))
+        return
     only = read_clip_set(clips) if clips is not None else None
     words = cast(Language, language)
     if serve:

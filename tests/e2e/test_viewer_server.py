@@ -177,6 +177,10 @@ def test_undo_brings_the_edit_before_back_and_gold_files_are_an_export(served: S
     document = served.get("/api/clips/0").json()
     labels = [label for turn in document["turns"] if turn["question_id"] == "q_signal" for label in turn["labels"]]
     assert [(label["labeler"], label["value"]) for label in labels] == [("A", "on")]
+    command = [sys.executable, "-m", "vlmrec.cli", "view", "--store", str(served.store), "--export-labels"]
+    subprocess.run([*command, str(served.store / "again")], check=True, capture_output=True)
+    again = load_gold(served.store / "again")
+    assert [answer.value for answer in again.labellers["A"]["day"].answers] == ["on"]  # type: ignore[index]
     served.post("/api/labels/undo", {"clip": "day", "labeler": "A"})
     assert served.post("/api/labels/undo", {"clip": "day", "labeler": "A"}).json()["withdrawn"] in (None, "")
 

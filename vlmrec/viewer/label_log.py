@@ -10,14 +10,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from vlmrec.errors import LogBusy, LogError
+import msgspec
+
+from vlmrec.errors import InputError, LogBusy, LogError
 from vlmrec.events import Event, LabelSet, LabelWithdrawn, make_event
-from vlmrec.gold import GoldLabel, GoldSet, write_gold
+from vlmrec.gold import REVIEWED, GoldLabel, GoldSet, load_gold, write_gold
 from vlmrec.ledger import Ledger
 from vlmrec.log.format import LogKind
 from vlmrec.log.reader import open_log
 from vlmrec.log.sealing import seal_if_idle
 from vlmrec.log.writer import LogWriter
+from vlmrec.terms import ClipId
 from vlmrec.viewer.labels import Slot, Standing, checked, gold_label, last_edit, merged, ordinal, standing
 
 TURN_S = 10.0
@@ -46,10 +49,6 @@ class LabelLog:
 
     def set(self, clip: str, edit: dict[str, Any], *, data_version: str, ledger: Ledger | None) -> str:
         """Keep an edit; returns its event id. Raises InputError for what no gold file could hold."""
-        import msgspec
-
-        from vlmrec.errors import InputError
-
         try:
             wanted = msgspec.convert({**edit, "ordinal": 1, "data_version": data_version}, LabelSet)
         except msgspec.ValidationError as error:
@@ -125,11 +124,20 @@ class LabelLog:
             time.sleep(0.05)
 
 
+def export_labels(store: Path, folder: Path, gold: Path | None) -> list[Path]:
+    """Write the labels of a store as gold files, on top of the files in ``gold``. Raises InputError without any."""
+    path = store / "labels.db"
+    if not path.is_file():
+        raise InputError(f"{path}: no labels yet; make some with `vlmrec view --serve`")
+
+    def never() -> str:
+        raise AssertionError("an export writes no event")
+
+    return LabelLog(path, now=never, new_uuid=never).export(folder, load_gold(gold) if gold is not None else None)
+
+
 def _label_in(gold: GoldSet | None, clip: str, labeler: str) -> GoldLabel | None:
     if gold is None:
         return None
-    from vlmrec.gold import REVIEWED
-    from vlmrec.terms import ClipId
-
     labels = gold.reviewed if labeler == REVIEWED else gold.labellers.get(labeler, {})
     return labels.get(ClipId(clip))
