@@ -156,6 +156,23 @@ def test_two_people_at_once_lose_nothing(served: Served) -> None:
     assert sorted(one.ordinal for one in made) == list(range(1, 25))  # type: ignore[attr-defined]
 
 
+def test_two_servers_over_one_store_take_turns(served: Served) -> None:
+    with serving(served.store, "first") as other:
+
+        def label(through: Served, name: str) -> None:
+            for _ in range(6):
+                done = through.post("/api/labels", {**ANSWER, "labeler": name})
+                assert done.status_code == 200, done.text
+
+        people = [threading.Thread(target=label, args=pair) for pair in ((served, "A"), (other, "B"))]
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+    with open_log(served.store / "labels.db") as log:
+        assert sorted(event.data.ordinal for event in log.events(["label.set"])) == list(range(1, 13))  # type: ignore[attr-defined]
+
+
 def test_undo_brings_the_edit_before_back_and_gold_files_are_an_export(served: Served) -> None:
     served.post("/api/labels", ANSWER)
     served.post("/api/labels", {**ANSWER, "value": "off", "evidence_start": 0.5, "evidence_end": 0.75})
