@@ -27,6 +27,7 @@ from vlmrec.events import (
     MediaPrepared,
     Payload,
     Stage,
+    TurnOpened,
     event_id,
     make_event,
 )
@@ -51,6 +52,7 @@ from vlmrec.stages.decide import (
     decide,
 )
 from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, OpenedClip
+from vlmrec.stages.prediction import bound_after, predicted_tokens
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
 from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start, max_tokens
 from vlmrec.stages.state import TASK_STAGES, ClipState, apply
@@ -308,7 +310,9 @@ class ClipRunner:
             if self._stop.requested:
                 return
             name = f"{self._state.clip}/{turn.stage}/{turn.question_id}/{turn.party}/{effect.sample}/{effect.attempt}"
-            reserved = await setting.meter.reserve(name, prompt_tokens=None, max_tokens=limit)
+            counted = prompt_tokens_of(self._state, turn)
+            bound = bound_after(counted, spec.tail) if counted is not None else None
+            reserved = await setting.meter.reserve(name, prompt_tokens=bound, max_tokens=limit)
             if reserved.refused is not None:
                 self._stop.request("budget", reserved.refused)
                 return
@@ -324,6 +328,7 @@ class ClipRunner:
                 endpoint=setting.model.endpoint,
                 media=tuple(item.sha256 for item in self._state.media[turn.window].items),
                 reserved_cost=reserved.cost,
+                predicted_prompt_tokens=spec.predicted,
             )
             if not await self._record_request(requested, spec.request):
                 setting.meter.release(name)
@@ -374,9 +379,15 @@ class ClipRunner:
         if prefix is None:
             prefix = self._prefixes[start] = encode_start(prompt, made.parts)
         fields = wire_fields(setting.context, setting.parameters, effect)
-        spec = build_call(prompt, made.loggable, fields, prefix)
+        spec = build_call(prompt, made.loggable, fields, prefix)._replace(predicted=self._predicted(made, prompt))
         body, found = setting.scrub(spec.request.body)
         return spec._replace(request=make_blob(body, spec.request.ref.media_type)) if found else spec
+
+    def _predicted(self, made: PreparedMedia, prompt: Prompt) -> int | None:
+        opened, parameters = self._state.opened, self._setting.parameters
+        if opened is None:
+            return None
+        return predicted_tokens(parameters.wire.model, opened, made.plan, prompt, fps=parameters.fps)
 
     async def _submit(self, effect: Submit) -> None:
         place = (effect.round, effect.attempt, effect.request)
@@ -422,6 +433,18 @@ def wire_fields(context: RunContext, parameters: Parameters, effect: SendCall) -
     """The top-level fields of a call. A monitoring call is the same call without constrained decoding."""
     constrained = context.condition.format == "schema" and effect.turn.stage is not Stage.MONITOR
     return call_fields(parameters, effect.turn, effect.sample, constrained=constrained)
+
+
+def prompt_tokens_of(state: ClipState, turn: TurnOpened) -> int | None:
+    """The most prompt tokens that a server has counted for a call with the same start; None before the first."""
+    counts = [
+        call.completed.usage.prompt_tokens
+        for other in state.turns.values()
+        if (other.opened.stage, other.opened.window) == (turn.stage, turn.window)
+        for call in other.calls.values()
+        if call.completed is not None and call.completed.usage.prompt_tokens is not None
+    ]
+    return max(counts, default=None)
 
 
 def check_same_clip(state: ClipState, opened: OpenedClip, path: Path) -> None:

@@ -71,6 +71,8 @@ class CallSpec(NamedTuple):
     content: tuple[bytes, ...]
     request: Blob
     fingerprint: str
+    tail: str
+    predicted: int | None = None
 
 
 def call_fields(parameters: Parameters, turn: TurnOpened, sample: Sample, *, constrained: bool) -> dict[str, JsonValue]:
@@ -128,7 +130,7 @@ def build_call(
         fields=fields,
     )
     content = encode_request(prefix, content=[_text(prompt.tail)], fields=fields) if prefix is not None else ()
-    return CallSpec(content, json_blob(stored), fingerprint(stored))
+    return CallSpec(content, json_blob(stored), fingerprint(stored), prompt.tail)
 
 
 def fingerprint(stored: JsonValue) -> str:
