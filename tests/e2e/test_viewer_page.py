@@ -114,6 +114,18 @@ def test_a_link_from_elsewhere_opens_the_turn(page: Any, shown: Path) -> None:
     assert page.locator("tr.turn.chosen .key").inner_text().startswith("q_signal")
 
 
+def test_remarks_and_what_is_not_to_be_counted_are_shown(page: Any, tmp_path: Path) -> None:
+    run = make_run(tmp_path, "run", {"day": None}, write=False)
+    run.note("wrong camera", clip="day")
+    run.note("glare in the lens", clip="day", turn=("q_signal", "other"), exclude=False)
+    run.write(tmp_path)
+    write_view([tmp_path / "run.db"], tmp_path / "view.html", gold=make_gold(tmp_path / "gold", ["day"]), language="en")
+    opened(page, tmp_path / "view.html")
+    assert "excluded: wrong camera" in page.locator("tr.outcome-row").inner_text()
+    assert "glare in the lens" in page.locator("tr.turn", has_text="q_signal").inner_text()
+    assert page.locator("#list .glyph.excluded").count() == 1
+
+
 def test_whole_messages_come_on_demand(page: Any, shown: Path) -> None:
     opened(page, shown)
     cell = page.locator("tr.turn", has_text="q_collision").locator("td.cell").first

@@ -158,8 +158,7 @@ def _run(run: RunData) -> Document:
         "condition": manifest.condition if manifest else None,
         "model": manifest.model if manifest else None,
         "data_version": run.facts.data_version,
-        "excluded": run.facts.excluded_run(),
-        "notes": [note.text for note in run.shown.notes],
+        "notes": [{"text": note.text, "exclude": note.exclude} for note in run.shown.notes],
     }
 
 

@@ -11,7 +11,7 @@ function videoPanel(clip, doc) {
   player = null;
   duration = clip.duration || 0;
   const panel = h("section", { class: "video", "aria-label": clip.id });
-  panel.append(h("h2", { class: "clip-name", dir: "auto" }, say(clip.id)));
+  panel.append(h("h2", { class: "clip-name", dir: "auto" }, say(clip.id)), clip.truncated ? h("p", { class: "trouble" }, words.truncated) : "");
   if (clip.video) {
     player = h("video", { controls: true, preload: "metadata", playsinline: true, src: videoSource(clip.video), "aria-label": clip.id });
     player.muted = true;

@@ -3,7 +3,7 @@ function turnsPanel(doc) {
   const runs = index().runs;
   const head = h("tr", {}, h("th", { scope: "col" }, words.question), h("th", { scope: "col" }, words.labels),
     runs.map((run, at) => h("th", { scope: "col", class: "run" }, h("span", { class: "chip", style: { background: COLOURS[at % COLOURS.length] } }, String(at + 1)), " ", h("span", { dir: "auto" }, say(run.id)),
-      h("small", { class: "condition" }, say(run.condition || "")))));
+      h("small", { class: "condition" }, say(run.condition || "")), notesOf(run.notes))));
   const body = h("tbody", {});
   body.append(h("tr", { class: "outcome-row" }, h("th", { scope: "row" }, words.outcome), h("td", {}, goldCell(doc)), doc.outcomes.map((outcome, run) => h("td", {}, outcomeCell(outcome, doc, run)))));
   doc.turns.forEach((turn, at) => { if (turnShown(turn)) body.append(turnRow(turn, at)); });
@@ -63,6 +63,7 @@ function turnCell(cell, asked, run) {
   if (cell.answer && cell.answer.explanation) parts.push(h("div", { class: "why" }, prose(cell.answer.explanation)));
   if (cell.answer && cell.answer.demoted_from) parts.push(h("div", { class: "violation" }, "↯ ", say(cell.answer.demoted_from), " → ", words.statuses[cell.answer.status] || cell.answer.status, " (", say(cell.answer.demoted_by || ""), ")"));
   if (cell.violations.length) parts.push(violations(cell.violations));
+  parts.push(notesOf(state.doc.notes[run].filter((note) => note.question_id === asked.question_id && (!note.party || note.party === asked.party))));
   const facts = [];
   if (cell.tally && Object.keys(cell.tally).length > 1) facts.push(`${words.votes}: ` + Object.entries(cell.tally).map(([what, n]) => `${what} ${n}`).join(", "));
   if (cell.answer && cell.answer.confidence !== null && cell.answer.confidence !== undefined) facts.push(`${words.confidence} ${cell.answer.confidence}`);
@@ -123,6 +124,12 @@ function goldCell(doc) {
   return [h("span", { class: "key" }, words.gold), ...lines, state.labelling ? leafForm(doc) : null];
 }
 
+// Remarks made after the fact; what is not to be counted says so, with the reason.
+function notesOf(notes) {
+  if (!notes.length) return null;
+  return h("ul", { class: "notes" }, notes.map((note) => h("li", {}, note.exclude ? h("b", {}, words.verdicts.excluded, ": ") : "✎ ", prose(note.text))));
+}
+
 function outcomeCell(outcome, doc, run) {
   const brief = index().clips[state.clip].runs[run];
   if (!outcome) return h("span", { class: "nothing" }, brief ? "…" : words.no_turn);
@@ -133,5 +140,6 @@ function outcomeCell(outcome, doc, run) {
     charts.length ? h("div", {}, say(charts.join(", "))) : null,
     outcome.candidates.length === 1 ? h("div", { class: "facts" }, `${words.fault} ${outcome.candidates[0].fault_self}%`) : null,
     outcome.reason ? h("div", { class: "why" }, prose(outcome.reason)) : null,
+    notesOf(doc.notes[run].filter((note) => !note.question_id)),
   ];
 }
