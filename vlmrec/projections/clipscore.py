@@ -54,8 +54,8 @@ class Tracked(NamedTuple):
 class ClipScore(NamedTuple):
     """A clip, folded: what every scoring projection needs of it."""
 
-    answers: dict[TurnKey, Given]
-    put: dict[TurnKey, bool]
+    answers: dict[tuple[str, Party], Given]
+    put: dict[tuple[str, Party], bool]
     lost: dict[str, Tracked]
     """Labelled charts that were ruled out."""
     outcome: EngineStatus | None
@@ -89,8 +89,8 @@ class _State:
     )
 
     def __init__(self) -> None:
-        self.answers: dict[TurnKey, Given] = {}
-        self.put: dict[TurnKey, bool] = {}
+        self.answers: dict[tuple[str, Party], Given] = {}
+        self.put: dict[tuple[str, Party], bool] = {}
         self.lost: dict[str, Tracked] = {}
         self.gone: dict[str, dict[tuple[str, str | None], Ruled]] = {}
         self.ending: ClipFinished | ClipFailed | None = None
@@ -143,7 +143,7 @@ class ClipFold:
             _answer(state, event.id, data)
         elif isinstance(data, TurnOpened):
             if data.stage is Stage.PREDICATE:
-                state.put[TurnKey(data.question_id, data.party)] = data.put
+                state.put[data.question_id, data.party] = data.put
         elif isinstance(data, EngineSubmitted):
             if data.status is not None and event.clip is not None:
                 _submission(state, data, self._wanted.get(event.clip, ()))
@@ -221,7 +221,7 @@ def _reply(state: _State, data: ReplyParsed) -> None:
 
 
 def _answer(state: _State, event: str, data: AnswerAccepted) -> None:
-    state.answers[TurnKey(data.question_id, data.party)] = Given(
+    state.answers[data.question_id, data.party] = Given(
         event, data.status, data.value, data.source, data.evidence_start, data.evidence_end, data.demoted_from
     )
 

@@ -7,12 +7,12 @@ put to the model, or could not be read, is none of these and is counted apart.
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from vlmrec.gold import GoldAnswer
-from vlmrec.terms import Status, TurnKey
+from vlmrec.terms import Party, Status, TurnKey
 
 
 class Verdict(StrEnum):
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     INVENTED = "invented"
 
 
-class Given(NamedTuple):
+class Given(Struct, frozen=True, gc=False):  # a long run holds many, and none can be part of a cycle
     """An accepted answer, as layer 1 needs it."""
 
     event: str
@@ -34,6 +34,10 @@ class Given(NamedTuple):
     start: float | None
     end: float | None
     demoted_from: str | None
+
+
+Answers: TypeAlias = Mapping[tuple[str, Party], Given]
+"""Accepted answers by question and party: plain pairs, which cost less to keep than named ones."""
 
 
 class Item(NamedTuple):
@@ -106,12 +110,12 @@ def verdict(given: Given, gold: GoldAnswer) -> Verdict:
     return Verdict.INVENTED if answered else Verdict.CORRECT
 
 
-def items(answers: Mapping[TurnKey, Given], gold: Mapping[TurnKey, GoldAnswer]) -> tuple[Item, ...]:
+def items(answers: Answers, gold: Mapping[TurnKey, GoldAnswer]) -> tuple[Item, ...]:
     """Every label that met an answer the model was asked for, in order of turn."""
     return tuple(
         Item(key, verdict(answers[key], gold[key]), answers[key], gold[key])
-        for key in sorted(set(answers) & set(gold))
-        if answers[key].source != "not_observable"
+        for key in sorted(gold)
+        if key in answers and answers[key].source != "not_observable"
     )
 
 

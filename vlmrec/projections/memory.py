@@ -21,7 +21,7 @@ class MemoryLog:
         blobs: Mapping[str, bytes] | None = None,
     ) -> None:
         self._events = events
-        self._blobs = blobs or {}
+        self._blobs = {} if blobs is None else blobs
         self._provenance = LogProvenance(run_id=run_id, uuid=uuid, kind=kind, head=head, events=len(events))
 
     def provenance(self) -> LogProvenance:

@@ -45,7 +45,7 @@ from vlmrec.projections.meter import CallFigures, median, merged
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.projections.tables import Compared, Stage0, compared, stage0
 from vlmrec.table import decode_table
-from vlmrec.terms import ClipId, TurnKey
+from vlmrec.terms import ClipId, Party
 
 
 class Layer1(Struct, frozen=True, kw_only=True):
@@ -178,7 +178,7 @@ def _layer1(scored: Scored, ledger: Ledger | None) -> Layer1:
     )
 
 
-def _unusable(score: ClipScore) -> list[TurnKey]:
+def _unusable(score: ClipScore) -> list[tuple[str, Party]]:
     """Turns that were put and brought no answer, in a clip that has ended."""
     return [key for key, put in score.put.items() if put and key not in score.answers] if score.ended else []
 
