@@ -11,13 +11,17 @@ from vlmrec.commands._options import clips_option, gold_option, json_option, run
 @run_argument
 @gold_option
 @clips_option
+@click.option(
+    "--samples", type=click.IntRange(1), metavar="N", help="As it would have been with the first N samples alone."
+)
 @json_option
-def command(run: Path, gold: Path, clips: Path | None, as_json: bool) -> None:
+def command(run: Path, gold: Path, clips: Path | None, samples: int | None, as_json: bool) -> None:
     """Score a run against labels: answers, clips, and what ruled the right chart out.
 
     \b
         vlmrec score demo --gold demo-clips/gold
         vlmrec score demo --gold demo-clips/gold --json
+        vlmrec score voted --gold demo-clips/gold --samples 3
     """
     from vlmrec.commands._output import print_json
     from vlmrec.commands._tables import print_tables
@@ -25,7 +29,7 @@ def command(run: Path, gold: Path, clips: Path | None, as_json: bool) -> None:
     from vlmrec.report.score_tables import score_tables
     from vlmrec.report.scoring import score_run
 
-    score = score_run(run, gold, clips=clips)
+    score = score_run(run, gold, clips=clips, samples=samples)
     if as_json:
         print_json(document(score))
     else:

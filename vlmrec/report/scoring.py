@@ -15,15 +15,23 @@ from vlmrec.projections.meter import CallFigures
 from vlmrec.projections.retrofit import RetrofitDescribeMap, Retrofitted
 from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
+from vlmrec.report.fewer import with_fewer_samples
 from vlmrec.report.goldmap import gold_for_ledger
 from vlmrec.report.logs import open_sources, read_clip_set
 from vlmrec.stages.rules import RuleSet, parse_rules, rules_hash
 
 
-def score_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[Score, CallFigures]:
-    """The score of the run at ``run`` against the labels in ``gold``, over all clips or those named in ``clips``."""
+def score_run(
+    run: Path, gold: Path, *, clips: Path | None = None, samples: int | None = None
+) -> Projected[Score, CallFigures]:
+    """The score of the run at ``run`` against the labels in ``gold``, over all clips or those named in ``clips``.
+
+    With ``samples``, as it would have been with the first so many samples of each turn alone.
+    """
     only = read_clip_set(clips)
     with open_sources([run]) as logs:
+        if samples is not None:
+            logs = [with_fewer_samples(run, samples)]
         labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(ScoreRun(labels, mapping=mapping), logs, clips=only)
 

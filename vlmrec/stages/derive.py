@@ -58,11 +58,12 @@ def derive_clip(context: RunContext, taken: Taken, evaluate: Evaluate, *, time: 
         (effect,) = effects
         if not isinstance(effect, Submit):
             raise TypeError(f"a derived run asked for {type(effect).__name__}, which needs a model or a video")
-        data, made = _submit(effect, evaluate)
+        data, made = submit(effect, evaluate)
         yield _observe(state, [data], list(made), time)
 
 
-def _submit(effect: Submit, evaluate: Evaluate) -> tuple[EngineSubmitted, tuple[Blob, ...]]:
+def submit(effect: Submit, evaluate: Evaluate) -> tuple[EngineSubmitted, tuple[Blob, ...]]:
+    """An engine's reply to a submission, or its refusal, as the event that records it."""
     place = (effect.round, effect.attempt, effect.request)
     try:
         return submitted_payload(*place, evaluate(effect.request))
