@@ -18,7 +18,7 @@ from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path, path_of
 from vlmrec.observer.rivals import Candidate, candidates, rival_from
-from vlmrec.observer.scene import Contact, Keeping, Roadway, Scene
+from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 
 Floats = NDArray[np.float64]
 
@@ -100,12 +100,19 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
     rival = rival_from(candidate, view.paths, measures, lanes, view.way, contact.time, own)
-    if rival is None:
+    if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene
     mover = _mover(rival.keeping, own)
     start = rival.beside + _place(own, lanes, measures) if mover is rival.keeping else _place(own, lanes, measures)
     roadway = read_markings(measures, lanes, view.way, contact.time, mover, start)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
+
+
+def _unlikely(rival: Rival, ego_stopped: float) -> bool:
+    """Whoever the ego can't have hit: it stands, and the other does not come; or the other came by on its own side."""
+    if ego_stopped > 0 and rival.heading != "crossing":
+        return True
+    return rival.heading == "oncoming" and abs(rival.inner) > 0.4 and not rival.keeping.moves
 
 
 def _mover(rival: Keeping, own: Keeping) -> Keeping | None:

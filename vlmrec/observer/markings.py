@@ -117,7 +117,8 @@ def _undivided(measures: Measures, lanes: Lanes, time: float) -> bool:
         painted = paint_at(measures.profiles, measures.clear, lanes, line)[until]
         golden = paint_at(measures.yellows, measures.clear, lanes, line)[until]
         known = np.isfinite(painted)
-        if known.sum() > 10 and float(np.mean(golden[known])) > 0.2:
+        amount = float(np.mean(golden[known])) if known.sum() > 10 else 0.0
+        if amount > 0.2 or (line == 0 and amount > 0.06 and amount > 0.5 * float(np.mean(painted[known]))):
             return True
     return False
 

@@ -91,7 +91,7 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
         clear.append(valid.mean(axis=0))
         yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
-    tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)])
+    tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)], width)
     lanes = fit_lanes(profile, [float(t) for t in times])
     return Measures(
         times, (width, height), point, points_x, points_y, steps, profile, np.array(yellows), np.array(clear), lanes, model, np.array(littered),
@@ -100,11 +100,11 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
 
 
 def _standing(obstacles: Sequence[Obstacle], shape: tuple[int, ...], here: Vanishing) -> Mask:
-    """A mask of the boxes of what stands on the road, up to the horizon."""
+    """A mask of what stands on the road, from its foot up to the horizon."""
     mask = np.zeros(shape, bool)
+    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
     for obstacle in obstacles:
-        bottom, left, right = int(here.y + obstacle.base) + 3, int(obstacle.outer_left) - 3, int(obstacle.outer_right) + 4
-        mask[max(0, int(here.y)) : max(0, bottom), max(0, left) : max(0, right)] = True
+        mask |= (rows <= here.y + obstacle.foot_at(columns)[None, :] + 2) & (rows > here.y)
     return mask
 
 
@@ -198,6 +198,6 @@ def _paint(
     """Painted pixels of the strip, and those that could be: not what obstacles and the bonnet cover."""
     valid = strip.valid & (strip.map_y <= model.floor[np.clip(strip.map_x, 0, len(model.floor) - 1).astype(int)])
     for obstacle in obstacles:
-        inside = (strip.map_x >= obstacle.outer_left - 4) & (strip.map_x <= obstacle.outer_right + 4)
-        valid &= ~(inside & (strip.map_y <= here.y + obstacle.base + 3))
+        foot = obstacle.foot_at(np.asarray(strip.map_x, np.float64))
+        valid &= (foot <= 0) | (strip.map_y > here.y + foot + 3)
     return paint(gray, strip) & valid, valid

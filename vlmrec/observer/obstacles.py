@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.road import BODY, Mask, RoadModel
 
+Floats = NDArray[np.float64]
+
 SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
 JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
 FILLED = 0.72  # share of an upright stretch that must be off the road
@@ -37,6 +39,13 @@ class Obstacle(NamedTuple):
     foot_right: float
     front: float
     hidden: bool
+
+    def foot_at(self, columns: Floats) -> Floats:
+        """The row its foot has at picture columns, 0 where it isn't: flat in front, running to its far end at the side."""
+        outline = np.array([self.outer_left, self.left, self.right, self.outer_right])
+        feet = np.array([self.front, self.base, self.base, self.front])
+        inside = (columns >= self.outer_left) & (columns <= self.outer_right)
+        return np.where(inside, np.interp(columns, outline, feet), 0.0)
 
     @property
     def width(self) -> float:

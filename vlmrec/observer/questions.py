@@ -264,6 +264,8 @@ def contact_area(scene: Scene, party: Party) -> Finding:
     if rival is None or contact is None or own is None or rival.heading not in ("same", None):
         return unknown("no contact with a tracked vehicle")
     span = (contact.time - 0.3, contact.time + 0.3)
+    if rival.small > 0:
+        return unknown("what was hit is narrower than a car")
     if rival.how == "ahead" and abs(rival.at_contact) <= 0.35 and not rival.alongside:
         value = "front" if party is Party.SELF else "rear"
         return observed(value, "it was straight ahead", *span, rival.confidence)

@@ -62,7 +62,10 @@ def _fixture(path: Path, time: float, height: int) -> bool:
     if before.sum() < 40 or float(np.median(near)) < 0.4 * height:
         return False
     steady = float(np.percentile(near, 95) - np.percentile(near, 5)) < 0.08 * float(np.median(near))
-    return steady and float(np.median(path.front[before])) < 0.25 * height
+    front = path.front[before]
+    far = float(np.median(front))
+    still = float(np.percentile(front, 95) - np.percentile(front, 5)) < 0.12 * far
+    return steady and (far < 0.25 * height or still)
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
@@ -122,7 +125,7 @@ def rival_from(
     if before.sum() < 6:
         return None
     ways = np.interp(path.times, measures.times, way)
-    keeping = _keeping(path, time)
+    keeping = _keeping(path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = float(np.median(path.beside[early]))
@@ -161,10 +164,12 @@ def rival_from(
     )
 
 
-def _keeping(path: Path, time: float) -> Keeping:
+def _keeping(path: Path, time: float, own: Keeping) -> Keeping:
     # Far away a row more or less moves it by half a lane; behind the bonnet its side is not where it seems.
     use = (path.times <= time + 0.05) & ~path.blind & (path.whole | (path.cut & ~path.hidden))
-    close = use & (path.near >= 24)
+    if own.moves:  # while the camera itself moves over, a side that is cut off can't be placed
+        use &= ~path.cut | (path.times < own.moves[-1].start + 0.2)
+    close = use & (path.near >= 30)
     use = close if close.sum() >= 12 else use
     if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
         return Keeping(float(path.times[0]), time, (), 0.0)
@@ -230,14 +235,14 @@ def _came_past(path: Path, measures: Measures) -> bool:
 def _set_off(path: Path, time: float, keeping: Keeping) -> Keeping:
     """A standing vehicle that comes nearer to the ego's lane has set off, even where less than a lane change was seen."""
     use = path.times <= time + 0.05
-    times, inner = path.times[use], np.abs(path.inner[use])
+    side = 1 if float(np.median(path.inner)) > 0 else -1
+    times, inner = path.times[use], side * (path.inner[use] + path.ego[use])
     early = float(np.median(inner[: max(4, len(inner) // 2)]))
     shift = early - float(np.median(inner[-4:]))
     if shift < 0.12:
         return keeping
     begins = float(times[np.flatnonzero(inner > early - 0.05)[-1]])
-    side = -1 if float(np.median(path.inner)) > 0 else 1
-    return Keeping(keeping.start, time, (Move(begins, float(times[-1]), side * shift, 0.7),), 0.0)
+    return Keeping(keeping.start, time, (Move(begins, float(times[-1]), -side * shift, 0.7),), 0.0)
 
 
 def _alongside(path: Path, first: float, height: int) -> bool | None:

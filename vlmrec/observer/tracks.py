@@ -7,6 +7,7 @@ from vlmrec.observer.obstacles import Obstacle
 
 OVERLAP = 0.15  # least intersection over union with the place foretold
 PATIENCE = 0.45  # s without a sighting after which a track ends
+PATIENCE_AT_EDGE = 1.4  # s, the same for what the picture's edge cuts off
 SHORTEST = 4  # sightings
 
 
@@ -63,12 +64,15 @@ class _Open:
         self.sightings.append(sighting)
 
 
-def follow(frames: Sequence[tuple[float, float, Sequence[Obstacle]]]) -> tuple[Track, ...]:
-    """Tracks over ``frames`` (time, column of the vanishing point, obstacles). Best overlap first; ties by age."""
+def follow(frames: Sequence[tuple[float, float, Sequence[Obstacle]]], width: int) -> tuple[Track, ...]:
+    """Tracks over ``frames`` (time, column of the vanishing point, obstacles) of pictures ``width`` px wide.
+
+    Best overlap first; ties by age. What the picture's edge cuts off is waited for longer: it may show again.
+    """
     live: list[_Open] = []
     done: list[_Open] = []
     for time, x, obstacles in frames:
-        live, ended = _split(live, time)
+        live, ended = _split(live, time, width)
         done += ended
         pairs = []
         for age, track in enumerate(live):
@@ -91,9 +95,14 @@ def follow(frames: Sequence[tuple[float, float, Sequence[Obstacle]]]) -> tuple[T
     return tuple(Track(number, tuple(track.sightings)) for number, track in enumerate(kept))
 
 
-def _split(tracks: list[_Open], time: float) -> tuple[list[_Open], list[_Open]]:
-    live = [track for track in tracks if time - track.sightings[-1].time <= PATIENCE]
-    return live, [track for track in tracks if time - track.sightings[-1].time > PATIENCE]
+def _split(tracks: list[_Open], time: float, width: int) -> tuple[list[_Open], list[_Open]]:
+    live, ended = [], []
+    for track in tracks:
+        last = track.sightings[-1]
+        at_edge = last.obstacle.outer_left <= 2 or last.obstacle.outer_right >= width - 3
+        patience = PATIENCE_AT_EDGE if at_edge else PATIENCE
+        (live if time - last.time <= patience else ended).append(track)
+    return live, ended
 
 
 def _overlap(place: tuple[float, float, float], obstacle: Obstacle) -> float:
