@@ -7,7 +7,6 @@ Measured: latency, cost and tokens of each turn.
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from vlmrec.events import (
@@ -16,7 +15,6 @@ from vlmrec.events import (
     AnswerValidated,
     CallCompleted,
     CallFailed,
-    CandidateBrief,
     ClipFailed,
     ClipFinished,
     ClipOpened,
@@ -24,7 +22,6 @@ from vlmrec.events import (
     Event,
     Key,
     MediaFailed,
-    Option,
     Payload,
     ReplyParsed,
     SamplesVoted,
@@ -32,139 +29,25 @@ from vlmrec.events import (
     TableChecked,
     TableGiven,
     TurnOpened,
-    Violation,
 )
 from vlmrec.projections.core import Combined, Note, RunResults
 from vlmrec.projections.meter import CallFigures, Meter, merged
 from vlmrec.projections.registry import Inputs, register
-from vlmrec.terms import BlobRef, ClipId
+from vlmrec.projections.shown import (
+    AnswerShown,
+    ClipShown,
+    Gone,
+    OutcomeShown,
+    SampleShown,
+    Shown,
+    ShownMeasured,
+    TableShown,
+    TurnMeasured,
+    TurnShown,
+)
+from vlmrec.terms import ClipId
 
-
-class SampleShown(Struct, frozen=True, kw_only=True):
-    """One reply, as it was read."""
-
-    event: str
-    call: str
-    sample: int
-    outcome: str
-    strictness: str
-    recovered: tuple[str, ...]
-    reason: str | None
-    status: str | None
-    value: str | None
-    explanation: str | None
-    evidence_start: float | None
-    evidence_end: float | None
-    confidence: float | None
-    repetition: float | None
-    flags: tuple[str, ...]
-    reasoning: BlobRef | None
-
-
-class AnswerShown(Struct, frozen=True, kw_only=True):
-    """The answer that went to the engine."""
-
-    event: str
-    status: str
-    value: str | None
-    source: str
-    explanation: str | None
-    evidence_start: float | None
-    evidence_end: float | None
-    confidence: float | None
-    demoted_from: str | None
-    demoted_by: str | None
-
-
-class Gone(Struct, frozen=True, kw_only=True):
-    """A chart and assignment that a turn's answer ruled out."""
-
-    chart: str
-    self_is: str
-    variant: str | None
-
-
-class TurnShown(Struct, frozen=True, kw_only=True):
-    """A question put for one party; fields are empty as far as the log has not got there."""
-
-    event: str | None
-    question_id: str
-    party: str
-    round: int | None
-    put: bool
-    text: str | None
-    options: tuple[Option, ...]
-    window: str | None
-    samples: tuple[SampleShown, ...]
-    tally: dict[str, int] | None
-    vote: str | None
-    violations: tuple[Violation, ...]
-    answer: AnswerShown | None
-    before: tuple[str, ...] | None
-    """Charts that were candidates before the turn's round; null before the first submission."""
-    after: tuple[str, ...] | None
-    eliminated: tuple[Gone, ...]
-    """What this turn's answer ruled out, when its round was submitted."""
-
-
-class OutcomeShown(Struct, frozen=True, kw_only=True):
-    """How the clip ended."""
-
-    event: str
-    outcome: str
-    reason: str | None
-    incomplete: bool
-    retryable: bool
-    candidates: tuple[CandidateBrief, ...]
-
-
-class TableShown(Struct, frozen=True, kw_only=True):
-    """The entity table that the clip's turns were given."""
-
-    event: str
-    table: BlobRef | None
-    violations: tuple[Violation, ...]
-    taken_over: bool
-
-
-class ClipShown(Struct, frozen=True, kw_only=True):
-    """A clip's story so far."""
-
-    clip: str
-    path: str | None
-    duration_s: float | None
-    truncated: bool
-    media_failure: str | None
-    table: TableShown | None
-    turns: tuple[TurnShown, ...]
-    outcome: OutcomeShown | None
-    notes: tuple[Note, ...]
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """Every clip asked for."""
-
-    condition: str | None
-    data_version: str | None
-    notes: tuple[Note, ...]
-    clips: tuple[ClipShown, ...]
-
-
-class TurnMeasured(Struct, frozen=True, kw_only=True):
-    """What one turn took, over its samples and attempts."""
-
-    clip: str
-    stage: str
-    question_id: str
-    party: str
-    calls: CallFigures
-
-
-class ShownMeasured(Struct, frozen=True, kw_only=True):
-    """What the turns took, and all of them together."""
-
-    turns: tuple[TurnMeasured, ...]
-    total: CallFigures
+__all__ = ["ClipShown", "ClipStory", "Show", "Shown", "ShownMeasured", "TurnShown"]
 
 
 class _State:

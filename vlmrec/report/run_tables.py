@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from vlmrec.projections.core import Projected
 from vlmrec.projections.meter import CallFigures
-from vlmrec.projections.show import ClipShown, Shown, ShownMeasured, TurnShown
+from vlmrec.projections.shown import ClipShown, Shown, ShownMeasured, TurnShown
 from vlmrec.projections.status import RunStatus, RunTimes
 from vlmrec.report.table import Table, answer, money, percent, seconds
 
