@@ -10,7 +10,8 @@ from typing import Any
 from vlmrec.observer.questions import QUESTIONS, Finding, ego_motion, unknown
 from vlmrec.observer.request import ChatRequest, Question
 from vlmrec.observer.scene import Scene
-from vlmrec.terms import Party, Status
+from vlmrec.observer.table import entity_table
+from vlmrec.terms import Party
 
 CONFIDENT = 0.6
 
@@ -18,9 +19,11 @@ CONFIDENT = 0.6
 def reply_text(asked: ChatRequest, scene: Scene | None) -> str:
     """The content of the assistant's message: one JSON object, prose for a scene task."""
     if asked.task == "entity_table":
-        return _dump(_keep(_table(scene), asked.schema))
+        return _dump(_keep(entity_table(scene), asked.schema))
     if asked.task == "scene":
         return _prose(scene)
+    if asked.question is not None and not asked.question.options and asked.schema is None:
+        return _described(asked.question, scene)
     return _dump(_obey(_finding(asked, scene), asked.schema))
 
 
@@ -46,6 +49,17 @@ def _answer(question: Question, scene: Scene) -> Finding:
     if question.party is Party.SELF and {"moving", "stopped"} <= question.codes:
         return ego_motion(scene)
     return unknown("this model does not measure what the question asks")
+
+
+def _described(question: Question, scene: Scene | None) -> str:
+    """What can be said without options to choose from: a sentence with the measured grounds."""
+    found = unknown("no video") if scene is None else unknown(scene.reason)
+    if scene is not None and scene.usable:
+        found = _answer(question, scene)
+    if found.value is None or (found.confidence or 0) < CONFIDENT:
+        return f"This can't be seen: {found.reason}."
+    words = found.value.replace("_", " ")
+    return f"From {found.start or 0:.1f} s to {found.end or 0:.1f} s: {words} ({found.reason})."
 
 
 def _obey(found: Finding, schema: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -96,14 +110,26 @@ def _seconds(time: float | None) -> float | None:
     return None if time is None else round(time, 3)
 
 
-def _table(scene: Scene | None) -> dict[str, Any]:
-    return {"entities": [], "contact_time": None, "ego_lane": None, "lane_count": None, "camera_events": []}
-
-
 def _prose(scene: Scene | None) -> str:
     if scene is None or not scene.usable or not scene.ego:
         return "Nothing about the scene could be measured."
-    return " ".join(f"From {s.start:.1f} s to {s.end:.1f} s the recording vehicle is {s.state}." for s in scene.ego)
+    lines = [f"From {s.start:.1f} s to {s.end:.1f} s the recording vehicle is {s.state}." for s in scene.ego]
+    if scene.contact is not None:
+        lines.append(f"At {scene.contact.time:.1f} s the camera is knocked.")
+    rival = scene.rival
+    if rival is not None:
+        side = (
+            "in the same lane"
+            if abs(rival.beside) < 0.35
+            else f"{abs(rival.beside):.1f} lanes to the {_side(rival.beside)}"
+        )
+        lines.append(f"A vehicle is seen from {rival.start:.1f} s, {side} at first.")
+        lines += [f"It moves to the {m.side} from {m.start:.1f} s on." for m in rival.keeping.moves]
+    return " ".join(lines)
+
+
+def _side(beside: float) -> str:
+    return "right" if beside > 0 else "left"
 
 
 def _dump(answer: Mapping[str, Any]) -> str:

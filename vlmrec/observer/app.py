@@ -1,8 +1,8 @@
 """The observer as an OpenAI-compatible ASGI app: chat completions, the model list, health.
 
-One analysis per clip: its result is kept under the hash of the media (bounded, least recently used goes first), and requests
-that come while it runs wait for the same one. Analysis runs on a worker thread, so the event loop stays free. The
-same request always gets the same answer; sampling parameters change nothing.
+One analysis per clip: its result is kept under the hash of the media, and requests that come while it runs wait for
+the same one. It runs on a worker thread, so the event loop stays free. The same request always gets the same answer;
+sampling parameters change nothing.
 """
 
 import asyncio
@@ -10,8 +10,9 @@ import hashlib
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -21,6 +22,15 @@ from starlette.routing import Route
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.observer.request import BadRequest, ChatRequest, read_request
 from vlmrec.observer.scene import Scene
+from vlmrec.observer.table import Hint, read_hint
+
+if TYPE_CHECKING:
+    from vlmrec.observer.measure import Glimpse, Measures
+
+    Measured = Measures | Glimpse
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 MODEL = "observer/classical"
 """The name served. Any other name under ``observer/`` is answered by the same model."""
@@ -31,35 +41,48 @@ _CUT = 4  # bytes of UTF-8 that count as one token
 
 
 class _Cache:
-    """Scenes by media hash. Thread-safe; an analysis that fails is forgotten, so that it can be tried again."""
+    """Measures by media, scenes by media and hint; the least recently used goes first. Thread-safe.
+
+    What fails is forgotten, so that it can be tried again. Jobs of one pool start in the order given, so a scene never
+    waits for measures that have not begun.
+    """
 
     def __init__(self, capacity: int, workers: int) -> None:
         self._capacity = capacity
         self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="observer")
         self._lock = threading.Lock()
-        self._scenes: OrderedDict[str, Future[Scene]] = OrderedDict()
+        self._measured: OrderedDict[str, Future[Measured]] = OrderedDict()
+        self._scenes: OrderedDict[tuple[str, Hint | None], Future[Scene]] = OrderedDict()
 
-    def scene(self, key: str, request: ChatRequest) -> "Future[Scene]":
-        from vlmrec.observer.analysis import analyse
+    def scene(self, request: ChatRequest) -> "Future[Scene]":
+        from vlmrec.observer import analysis
         from vlmrec.observer.footage import read_frames
 
+        media, hint = _media_key(request), read_hint(request.table)
         with self._lock:
-            future = self._scenes.get(key)
-            if future is not None:
-                self._scenes.move_to_end(key)
-                return future
-            future = self._pool.submit(lambda: analyse(read_frames(request)))
-            self._scenes[key] = future
-            while len(self._scenes) > self._capacity:
-                self._scenes.popitem(last=False)
-        future.add_done_callback(lambda done: self._forget(key, done))
-        return future
+            measured = _remembered(
+                self._measured, media, self._capacity, self._pool, lambda: analysis.analyse(read_frames(request))
+            )
+            return _remembered(
+                self._scenes,
+                (media, hint),
+                4 * self._capacity,
+                self._pool,
+                lambda: analysis.scene_of(measured.result(), hint),
+            )
 
-    def _forget(self, key: str, future: "Future[Scene]") -> None:
-        if future.cancelled() or future.exception() is not None:
-            with self._lock:
-                if self._scenes.get(key) is future:
-                    del self._scenes[key]
+
+def _remembered(
+    store: "OrderedDict[K, Future[T]]", key: K, capacity: int, pool: ThreadPoolExecutor, job: Callable[[], T]
+) -> "Future[T]":
+    """The future under ``key``, begun if there is none, or if the one there has failed."""
+    future = store.get(key)
+    if future is None or (future.done() and future.exception() is not None):
+        store[key] = future = pool.submit(job)
+        while len(store) > capacity:
+            store.popitem(last=False)
+    store.move_to_end(key)
+    return future
 
 
 class Reply(NamedTuple):
@@ -69,7 +92,7 @@ class Reply(NamedTuple):
     prompt_tokens: int
 
 
-def create_app(*, cache_size: int = 64, workers: int = 1) -> Starlette:
+def create_app(*, cache_size: int = 32, workers: int = 1) -> Starlette:
     """The ASGI app. ``cache_size`` clips are remembered; ``workers`` analyses run at once."""
     cache = _Cache(cache_size, workers)
 
@@ -104,7 +127,7 @@ async def _reply(asked: ChatRequest, cache: _Cache) -> Reply:
     scene: Scene | None = None
     if asked.videos or asked.stills:
         # A caller that hangs up must not cancel the analysis others wait for.
-        scene = await asyncio.shield(asyncio.wrap_future(cache.scene(_media_key(asked), asked)))
+        scene = await asyncio.shield(asyncio.wrap_future(cache.scene(asked)))
     text = reply_text(asked, scene)
     frames = scene.frames if scene is not None else 0
     return Reply(text, sum(_tokens(part) for part in asked.texts) + TOKENS_PER_FRAME * frames)

@@ -38,7 +38,7 @@ def halved(gray: Gray) -> Gray:
 
 
 def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float, point: Vanishing) -> CameraStep:
-    """From two halved pictures. ``ground`` masks the bare road of the first; ``point`` is in px of the working picture."""
+    """From two halved pictures. ``ground`` masks the bare road of the first; ``point`` is in px of the whole picture."""
     height = before.shape[0]
     row = point.y * HALF
     far_mask = np.zeros_like(before)
@@ -57,7 +57,7 @@ def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float
 
 
 def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | None]:
-    """Turn and dip of what lies above the horizon, beside its growing away from the vanishing point as the camera nears it.
+    """Turn and dip of what lies above the horizon, beside its growing as the camera comes nearer.
 
     None where the points don't agree. ``places`` are relative to the vanishing point.
     """
@@ -70,7 +70,7 @@ def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | Non
     weight = np.ones(len(wanted))
     fit, miss = np.zeros(3), np.zeros(len(wanted))
     for _ in range(5):
-        fit = np.linalg.lstsq(design * weight[:, None], wanted * weight, rcond=None)[0]
+        fit = np.asarray(np.linalg.lstsq(design * weight[:, None], wanted * weight, rcond=None)[0], np.float64)
         miss = np.abs(wanted - design @ fit)
         weight = 1 / np.sqrt(1 + (miss / max(0.3, 1.5 * float(np.median(miss)))) ** 2)
     if float(np.median(miss)) > 1.5:
@@ -88,7 +88,7 @@ def _ground_dip(rows: Floats, moved: Floats) -> float | None:
     keep = np.ones(len(rows), bool)
     fit = np.zeros(2)
     for _ in range(4):
-        fit = np.linalg.lstsq(design[keep], moved[keep], rcond=None)[0]
+        fit = np.asarray(np.linalg.lstsq(design[keep], moved[keep], rcond=None)[0], np.float64)
         miss = np.abs(moved - design @ fit)
         keep = miss <= max(0.6, 2.5 * float(np.median(miss)))
         if keep.sum() < MIN_POINTS:

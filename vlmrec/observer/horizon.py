@@ -33,7 +33,7 @@ def road_segments(gray: Gray) -> Floats:
     found = cv2.createLineSegmentDetector().detect(gray[top:])[0]
     if found is None:
         return np.zeros((0, 4))
-    segments = np.asarray(found, np.float64).reshape(-1, 4) + [0, top, 0, top]
+    segments = np.asarray(found, np.float64).reshape(-1, 4) + np.array([0, top, 0, top])
     across = np.abs(segments[:, 2] - segments[:, 0])
     down = np.abs(segments[:, 3] - segments[:, 1])
     length = np.hypot(across, down)
@@ -64,9 +64,8 @@ def common_point(segments: Floats, size: tuple[int, int]) -> Vanishing | None:
         np.add.at(steps, first, weights[usable])
         np.add.at(steps, np.maximum(last, first), -weights[usable])
         votes[row] = np.cumsum(steps[:-1])
-    votes = cv2.GaussianBlur(votes, (3, 3), 0)
-    row, column = np.unravel_index(int(np.argmax(votes)), votes.shape)
-    return _refine(np.array([xs[column], ys[row]]), normals, offsets, weights)
+    best_row, best_column = np.unravel_index(int(np.argmax(cv2.GaussianBlur(votes, (3, 3), 0))), votes.shape)
+    return _refine(np.array([xs[best_column], ys[best_row]]), normals, offsets, weights)
 
 
 def _lines(segments: Floats) -> tuple[Floats, Floats, Floats]:
@@ -85,6 +84,7 @@ def _refine(point: Floats, normals: Floats, offsets: Floats, weights: Floats) ->
         if inside.sum() < 6:
             break
         scale = np.sqrt(weights[inside])[:, None]
-        point = np.linalg.lstsq(normals[inside] * scale, offsets[inside] * scale[:, 0], rcond=None)[0]
+        solved = np.linalg.lstsq(normals[inside] * scale, offsets[inside] * scale[:, 0], rcond=None)[0]
+        point = np.asarray(solved, np.float64)
     inside = np.abs(normals @ point - offsets) < NEAR
     return Vanishing(float(point[0]), float(point[1]), float(weights[inside].sum() / weights.sum()))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.conduct import STANDS, pace_over
+from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
 from vlmrec.observer.jolts import Jolt, find_jolts
 from vlmrec.observer.lanes import Lanes
@@ -19,6 +19,8 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path, path_of
 from vlmrec.observer.rivals import Candidate, candidates, rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
+from vlmrec.observer.sights import ego_place, list_sights
+from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +39,8 @@ class View(NamedTuple):
     paths: tuple[Path, ...]
 
 
-def judge(measures: Measures) -> Scene:
-    """The scene in ``measures``."""
+def judge(measures: Measures, hint: Hint | None = None) -> Scene:
+    """The scene in ``measures``. ``hint`` comes from an entity table in the request: where contact was, and with whom."""
     times = measures.times
     stirs = [float("nan")] + [float("nan") if s.stir is None else s.stir / s.gap for s in measures.steps]
     scene = Scene(len(times), float(times[0]), float(times[-1]), True, "", ego=ego_spans(times, stirs))
@@ -51,11 +53,50 @@ def judge(measures: Measures) -> Scene:
         return scene
     paths = tuple(path_of(track, measures, lanes) for track in measures.tracks)
     view = View(measures, lanes, pace, travelled(measures, pace), usual, paths)
+    ego_lane, lane_count = ego_place(measures, lanes)
+    scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)
-    contact, candidate = _contact(view, jolts)
+    contact, candidate = _contact(view, jolts) if hint is None else _told(view, jolts, hint)
     if contact is None:
-        return scene._replace(calm=_calm(view, jolts), ego_keeping=ego_keeping(lanes, measures, float(times[-1])))
-    return _with_contact(scene, view, contact, candidate)
+        own = ego_keeping(lanes, measures, float(times[-1]))
+        scene = scene._replace(calm=_calm(view, jolts) if hint is None else 0.0, ego_keeping=own)
+    else:
+        scene = _with_contact(scene, view, contact, candidate)
+    return scene._replace(sights=list_sights(paths, measures, view.way, scene.rival, ego_lane))
+
+
+def _told(view: View, jolts: Sequence[Jolt], hint: Hint) -> tuple[Contact | None, Candidate | None]:
+    """Contact and counterpart as a table in the request has them, as far as the film bears them out."""
+    contact, _ = _contact(view, jolts)
+    if hint.contact is not None and (contact is None or abs(contact.time - hint.contact) > 0.5):
+        near = [jolt for jolt in jolts if abs(jolt.time - hint.contact) <= 0.5]
+        contact = Contact(near[0].time if near else hint.contact, 0.7 if near else 0.5)
+    if contact is None:
+        return None, None
+    found = candidates(view.paths, contact.time, view.measures)
+    if hint.boxes and found:
+        likeness = [(_likeness(view.measures, c.path.number, hint.boxes), -place) for place, c in enumerate(found)]
+        best = max(range(len(found)), key=lambda index: likeness[index])
+        if likeness[best][0] > 0.25:
+            return contact, found[best]._replace(lonely=True)
+    return contact, found[0] if found else None
+
+
+def _likeness(
+    measures: Measures, track: int, boxes: Sequence[tuple[float, tuple[float, float, float, float]]]
+) -> float:
+    """Mean overlap across the picture of a track's sightings with boxes given for the same times."""
+    width = measures.size[0]
+    shares = []
+    for time, box in boxes:
+        sightings = [s for s in measures.tracks[track].sightings if abs(s.time - time) <= 0.12]
+        if not sightings:
+            continue
+        obstacle = min(sightings, key=lambda s: abs(s.time - time)).obstacle
+        left, right = obstacle.outer_left * 1000 / width, obstacle.outer_right * 1000 / width
+        shared = min(right, box[2]) - max(left, box[0])
+        shares.append(max(0.0, shared) / max(right - left, box[2] - box[0], 1.0))
+    return float(np.mean(shares)) if len(shares) >= 2 else 0.0
 
 
 def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
@@ -94,17 +135,16 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     never = 0.9 if len(known) > 0.6 * before.sum() and float(known.min()) > STANDS * view.usual else 0.0
     last = view.pace[(measures.times >= contact.time - 0.6) & before]
     stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
-    scene = scene._replace(
-        contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0
-    )
+    scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
     rival = rival_from(candidate, view.paths, measures, lanes, view.way, contact.time, own)
     if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene
     mover = _mover(rival.keeping, own)
-    start = rival.beside + _place(own, lanes, measures) if mover is rival.keeping else _place(own, lanes, measures)
-    roadway = read_markings(measures, lanes, view.way, contact.time, mover, start)
+    place = _place(own, lanes, measures)
+    start = rival.beside + place if mover is rival.keeping else place
+    roadway = read_markings(measures, lanes, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
 
 
@@ -129,17 +169,11 @@ def _place(own: Keeping, lanes: Lanes, measures: Measures) -> float:
 
 
 def _leader(view: View, time: float, rival: int) -> bool:
-    """Whether another vehicle drove ahead in the ego's lane and was still clear of it after the contact."""
+    """Whether a vehicle was ahead in the ego's lane about the contact, beyond what was hit."""
     for path in view.paths:
-        if path.number == rival or path.times[0] > time + 0.5 or path.times[-1] < time + 0.5:
+        around = (path.times >= time - 0.8) & (path.times <= time + 1.2)
+        if path.number == rival or around.sum() < 4 or float(np.abs(np.median(path.beside[around]))) > 0.35:
             continue
-        around = (path.times >= time - 0.8) & (path.times <= time + 1.5)
-        if around.sum() < 5 or float(np.abs(path.beside[around]).max()) > 0.4:
-            continue
-        if float(path.near[around].max()) > 0.25 * view.measures.size[1]:
-            continue
-        way = np.interp(path.times, view.measures.times, view.way)
-        pace = pace_over(path, way, time - 2.0, time + 1.5)
-        if pace is not None and pace.share > 0.5:
+        if float(path.near[around].max()) < 0.2 * view.measures.size[1] and path.width > 1.0:
             return True
     return False

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vlmrec.observer.road import RoadModel
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.float32] | NDArray[np.float64]
 
 REACH = 10.0  # camera heights to either side
 STEP = 0.05
@@ -80,6 +81,16 @@ def yellow(picture: Picture, strip: Strip, model: "RoadModel") -> NDArray[np.boo
     return result
 
 
+def brighter(picture: Picture, strip: Strip, model: "RoadModel") -> NDArray[np.bool_]:
+    """Where a pixel of the strip is clearly brighter or yellower than road."""
+    flat = cv2.remap(picture, strip.map_x, strip.map_y, cv2.INTER_LINEAR)
+    lab = cv2.cvtColor(flat, cv2.COLOR_BGR2LAB).astype(np.float32)
+    rows = np.clip(strip.rows.astype(int) - model.top, 0, len(model.middle) - 1)
+    above = lab - model.middle[rows][:, None, :]
+    result: NDArray[np.bool_] = (above[:, :, 0] > max(16.0, 2.6 * float(model.spread[0, 0]))) | (above[:, :, 2] > 9)
+    return result
+
+
 def columns_of(painted: NDArray[np.bool_], valid: NDArray[np.bool_]) -> Floats:
     """Share of painted rows per column of u, damped where few rows are in the picture."""
     rows = np.maximum(valid.sum(axis=0), DAMPED * len(valid))
@@ -102,7 +113,7 @@ def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
     return Lanes(spacing, offset, strength, confidence)
 
 
-def paint_at(profiles: Floats, clear: Floats, lanes: Lanes, line: int) -> Floats:
+def paint_at(profiles: Reals, clear: Reals, lanes: Lanes, line: int) -> Floats:
     """Per frame the share of line ``line`` of the comb that is painted where it can be seen; NaN where too little can.
 
     ``clear`` is the share of each column's rows that could be seen.

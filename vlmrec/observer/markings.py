@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.lanes import Lanes, paint_at
+from vlmrec.observer.lanes import COLUMNS, LEAST_CLEAR, Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
 
@@ -17,14 +17,20 @@ AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for an
 
 
 def read_markings(
-    measures: Measures, lanes: Lanes, way: Floats, time: float, mover: Keeping | None, start: float
+    measures: Measures, lanes: Lanes, way: Floats, time: float, mover: Keeping | None, start: float, rival: float
 ) -> Roadway:
-    """The markings around the case. ``mover`` moved from lane place ``start``; None where nobody did."""
+    """The markings around the case. ``mover`` moved from lane place ``start``; None where nobody did.
+
+    ``rival`` is the place of the counterpart before anybody moved.
+    """
     hatched = _hatched(measures, lanes, way, time)
+    clean = _clean(measures, lanes, int(np.floor(rival)), time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
-        return Roadway(hatched=hatched, undivided=undivided, unbroken=_unbroken(measures, lanes, time))
+        return Roadway(
+            hatched=hatched, clean_side=clean, undivided=undivided, unbroken=_unbroken(measures, lanes, time)
+        )
     first = mover.moves[0] if mover is not None else move
     lane = int(np.floor(start))
     crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
@@ -36,6 +42,7 @@ def read_markings(
         divider_tint=tint,
         lane_ends=_lane_ends(measures, lanes, outer, move.start, time),
         hatched=hatched,
+        clean_side=clean,
         undivided=undivided,
         unbroken=_unbroken(measures, lanes, time),
     )
@@ -82,9 +89,7 @@ def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time
     return True if gone and len(between) and float(np.median(between)) < 0.6 * was else None
 
 
-def _hatched(
-    measures: Measures, lanes: Lanes, way: Floats, time: float
-) -> Literal["no", "at_edge", "cleared"] | None:
+def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Literal["no", "at_edge", "cleared"] | None:
     """Hatching on the ego's lane before the contact, by how far the camera had come since it ended."""
     between = lanes.offset - np.floor(lanes.offset)
     inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
@@ -101,7 +106,25 @@ def _hatched(
     if dirty.sum() < 6 or span < 0.5:
         return None
     gone = float(np.interp(time, measures.times, way) - np.interp(times[dirty][-1], measures.times, way))
-    return "at_edge" if gone < 0.7 * AT_EDGE + _reach(measures) else "cleared" if gone > AT_EDGE + _reach(measures) else None
+    return (
+        "at_edge"
+        if gone < 0.7 * AT_EDGE + _reach(measures)
+        else "cleared"
+        if gone > AT_EDGE + _reach(measures)
+        else None
+    )
+
+
+def _clean(measures: Measures, lanes: Lanes, lane: int, time: float) -> bool:
+    """Whether lane ``lane`` could be seen for half the time before the contact and was never hatched."""
+    before = np.flatnonzero(measures.times < time)
+    shares = []
+    for index in before:
+        place = (lane + 0.5 - lanes.offset[index]) * lanes.spacing
+        across = np.abs(COLUMNS - place) < 0.22 * lanes.spacing
+        if across.any() and float(measures.clear[index, across].mean()) > LEAST_CLEAR:
+            shares.append(float(measures.bright[index, across].mean()))
+    return len(shares) > 0.5 * len(before) and float(np.percentile(shares, 97)) < HATCHED
 
 
 def _reach(measures: Measures) -> float:

@@ -11,7 +11,7 @@ from vlmrec.observer.camera import CameraStep, camera_step, halved
 from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
-from vlmrec.observer.lanes import Lanes, Strip, columns_of, fit_lanes, paint, road_strip, yellow
+from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, paint, road_strip, yellow
 from vlmrec.observer.obstacles import Obstacle, find_obstacles
 from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, learn_road, litter, odd_pixels, off_road
 from vlmrec.observer.tracks import Track, follow
@@ -32,9 +32,10 @@ class Measures(NamedTuple):
     points_x: Floats  # column of the vanishing point, per frame
     points_y: Floats  # its row, per frame
     steps: tuple[CameraStep, ...]  # steps[i] leads from frame i to frame i + 1
-    profiles: Floats  # paint per frame and column of u
-    yellows: Floats  # of that, what is yellow
-    clear: Floats  # share of a column's rows that could be seen
+    profiles: NDArray[np.float32]  # paint per frame and column of u
+    yellows: NDArray[np.float32]  # of that, what is yellow
+    clear: NDArray[np.float32]  # share of a column's rows that could be seen
+    bright: NDArray[np.float32]  # share of those that are brighter or yellower than road, narrow or wide
     lanes: Lanes | None
     model: RoadModel
     litter: Floats  # per frame: paint and the like on the nearest stretch of the ego's lane, NaN where that is covered
@@ -42,16 +43,19 @@ class Measures(NamedTuple):
     tracks: tuple[Track, ...]
 
 
-class Unusable(NamedTuple):
-    """Footage that can carry no finding, and why."""
+class Glimpse(NamedTuple):
+    """Footage without a road in it that could be read: only how the picture moved, if even that. ``reason`` says why."""
 
     frames: int
     start: float
     end: float
+    usable: bool
     reason: str
+    times: tuple[float, ...] = ()
+    stirs: tuple[float, ...] = ()  # px/s of the picture's lower part, per frame; NaN where unknown
 
 
-def measure(frames: Iterator[Frame]) -> Measures | Unusable:
+def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     """Everything measured in ``frames``. Deterministic: one thread, no randomness."""
     cv2.setNumThreads(1)
     held: list[Frame] = []
@@ -63,14 +67,14 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
     start, end = (float(times[0]), float(times[-1])) if len(held) and not np.isnan(times).any() else (0.0, 0.0)
     fault = _fault(held, times)
     if fault:
-        return Unusable(len(held), start, end, fault)
+        return Glimpse(len(held), start, end, False, fault)
     pictures = [frame.picture for frame in held]
     grays = [np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8) for picture in pictures]
     height, width = grays[0].shape
     segments = [road_segments(gray) for gray in grays[::2]]
     point = common_point(np.concatenate(segments), (width, height))
     if point is None:
-        return Unusable(len(held), start, end, "no road lines that run towards one point")
+        return _glimpse(grays, times)
     few = pictures[:: max(1, len(pictures) // LEARN_FROM)]
     model = learn_road(few, point, bonnet_floor(few), ROAD_REACH)
     odd = [odd_pixels(picture, model) for picture in pictures]
@@ -80,6 +84,7 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
     profiles: list[Floats] = []
     yellows: list[Floats] = []
     clear: list[Floats] = []
+    bright: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
     littered: list[float] = []
     for index in range(len(held)):
@@ -89,23 +94,51 @@ def measure(frames: Iterator[Frame]) -> Measures | Unusable:
         painted, valid = _paint(grays[index], strip, model, obstacles[-1], here)
         profiles.append(columns_of(painted, valid))
         clear.append(valid.mean(axis=0))
+        shown = brighter(pictures[index], strip, model) & valid
+        bright.append(shown.sum(axis=0) / np.maximum(valid.sum(axis=0), 1))
         yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
     tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)], width)
     lanes = fit_lanes(profile, [float(t) for t in times])
     return Measures(
-        times, (width, height), point, points_x, points_y, steps, profile, np.array(yellows), np.array(clear), lanes, model, np.array(littered),
+        times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
         tuple(obstacles), tracks,
     )  # fmt: skip
+
+
+def _light(rows: Sequence[Floats] | Floats) -> NDArray[np.float32]:
+    """Half the size is enough to keep."""
+    return np.asarray(rows, np.float32)
 
 
 def _standing(obstacles: Sequence[Obstacle], shape: tuple[int, ...], here: Vanishing) -> Mask:
     """A mask of what stands on the road, from its foot up to the horizon."""
     mask = np.zeros(shape, bool)
-    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
+    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1], dtype=np.float64)
     for obstacle in obstacles:
         mask |= (rows <= here.y + obstacle.foot_at(columns)[None, :] + 2) & (rows > here.y)
     return mask
+
+
+def _glimpse(grays: Sequence[Gray], times: Floats) -> Glimpse:
+    """How far the corners of the picture's lower part went, for footage in which no road can be read."""
+    small = [halved(gray) for gray in grays]
+    height = len(small[0])
+    mask = np.zeros_like(small[0])
+    mask[int(0.45 * height) : int(0.9 * height)] = 255
+    middle = Vanishing(small[0].shape[1], 0.9 * height, 0.0)
+    stirs = [float("nan")]
+    matched = []
+    for i in range(1, len(small)):
+        gap = float(times[i] - times[i - 1])
+        step = camera_step(small[i - 1], small[i], mask, float(times[i]), gap, middle)
+        stirs.append(float("nan") if step.stir is None else step.stir / gap)
+        matched.append(step.matched)
+    usable = float(np.median(matched)) >= 0.2
+    reason = "no road lines that run towards one point" if usable else "the frames don't follow from one another"
+    return Glimpse(
+        len(small), float(times[0]), float(times[-1]), usable, reason, tuple(float(t) for t in times), tuple(stirs)
+    )
 
 
 def _fault(held: Sequence[Frame], times: Floats) -> str:

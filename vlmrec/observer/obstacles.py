@@ -127,4 +127,6 @@ def _measure(
     shown = columns[open_foot] if open_foot.sum() >= 3 else columns
     across = (shown - point.x) / np.maximum(bases[shown] - point.y, 1.0)
     foot_left, foot_right = (float(edge) for edge in np.percentile(across, (6, 94)))
-    return Obstacle(base, left, right, float(first), float(last), foot_left, foot_right, float(np.percentile(feet, 5)), hidden)
+    return Obstacle(
+        base, left, right, float(first), float(last), foot_left, foot_right, float(np.percentile(feet, 5)), hidden
+    )

@@ -66,8 +66,19 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     middle, inner = _joined(np.array(middles), np.array(inners), cut)
     across = _smooth(middle) / lanes.spacing + ego
     return Path(
-        track.number, times, across, ego, _smooth(np.array(nears)), _smooth(inner) / lanes.spacing, front, span,
-        (span > 0.65 * width) & (span < 1.5 * width) | hidden, width, cut, np.array(blind), hidden
+        track.number,
+        times,
+        across,
+        ego,
+        _smooth(np.array(nears)),
+        _smooth(inner) / lanes.spacing,
+        front,
+        span,
+        (span > 0.65 * width) & (span < 1.5 * width) | hidden,
+        width,
+        cut,
+        np.array(blind),
+        hidden,
     )
 
 

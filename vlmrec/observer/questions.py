@@ -82,6 +82,8 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if rival is None:
         return unknown("no counterpart")
     apart, until = abs(rival.beside), _first_move(scene)
+    if rival.start > until - 0.3:
+        return unknown("it came into sight when the first of the two had begun to move")
     if rival.place == "edge" and rival.stood > 0:
         return observed("lane_vs_roadside", "it stood beyond the edge line", rival.start, until, rival.confidence)
     if rival.place != "lane":
@@ -126,7 +128,9 @@ def maneuver(scene: Scene, party: Party) -> Finding:
             return unknown("it changed lane, and drove on for a while")
         at_edge = rival is not None and rival.place == "edge" and rival.stood > 0
         if party is Party.SELF and at_edge and abs(keeping.moves[0].shift) < 0.8 and len(keeping.moves) == 1:
-            return observed("straight", "it drifted to the edge without leaving its lane for another", move.start, until, 0.7)
+            return observed(
+                "straight", "it drifted to the edge without leaving its lane for another", move.start, until, 0.7
+            )
         reason = f"{move.shift:+.2f} lanes across the road"
         return observed("lane_change", reason, move.start, move.end, move.confidence)
     if party is Party.SELF and scene.ego_stopped > 0:
@@ -193,7 +197,9 @@ def overtaking_side(scene: Scene, party: Party) -> Finding:
     rival = scene.rival
     if party is not Party.SELF or rival is None or overtaking(scene, party).value not in ("cut_in", "passing"):
         return unknown("not measured")
-    return observed("left" if rival.inner > 0 else "right", "the passed one was on that side", rival.start, rival.end, 0.75)
+    return observed(
+        "left" if rival.inner > 0 else "right", "the passed one was on that side", rival.start, rival.end, 0.75
+    )
 
 
 def prior_stop_kind(scene: Scene, party: Party) -> Finding:
@@ -211,7 +217,9 @@ def prior_stop_kind(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge":
             return observed("standing", "it stood beyond the edge line", rival.start, _first_move(scene), rival.stood)
         if rival.place == "lane" and rival.queued:
-            return observed("queue", "it stood in a row of standing vehicles", rival.start, _first_move(scene), rival.stood)
+            return observed(
+                "queue", "it stood in a row of standing vehicles", rival.start, _first_move(scene), rival.stood
+            )
         return unknown("it stood, and why is not clear")
     if rival.never_stood > 0:
         return observed("none", "it was moving whenever seen", rival.start, rival.end, rival.never_stood)
@@ -289,13 +297,16 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
 def safety_zone(scene: Scene, party: Party) -> Finding:
     """Hatching on the ego's own lane."""
     hatched, contact = scene.roadway.hatched, scene.contact
-    if contact is None or hatched is None:
+    if contact is None:
         return unknown("not measured")
     if party is Party.OTHER:
         rival = scene.rival
-        if rival is not None and rival.place == "lane" and hatched == "no" and abs(rival.beside) <= SAME_LANE:
-            return observed("not_crossed", "it was ahead in a lane without hatching", rival.start, contact.time, 0.75)
+        same = rival is not None and rival.place == "lane" and abs(rival.beside) <= SAME_LANE
+        if rival is not None and ((same and hatched == "no") or scene.roadway.clean_side):
+            return observed("not_crossed", "no hatching on the lane it was in", rival.start, contact.time, 0.7)
         return unknown("the road under it is not seen")
+    if hatched is None:
+        return unknown("not measured")
     value = {"no": "not_crossed", "at_edge": "inside_or_at_edge", "cleared": "fully_left"}[hatched]
     reason = "no paint inside the lane" if hatched == "no" else "hatching inside the lane, and the way since"
     return observed(value, reason, scene.start, contact.time, 0.75)
@@ -326,8 +337,12 @@ def centre_line_crossed(scene: Scene, party: Party) -> Finding:
 
 def road_class(scene: Scene, _: Party) -> Finding:
     """A yellow line between the directions and no barrier: an ordinary road. Of other roads nothing is said."""
-    if scene.roadway.undivided and scene.contact is not None:
-        return observed("ordinary", "only a yellow line parts the directions", scene.start, scene.contact.time, 0.7)
+    rival = scene.rival
+    if scene.contact is not None:
+        if scene.roadway.undivided:
+            return observed("ordinary", "only a yellow line parts the directions", scene.start, scene.contact.time, 0.7)
+        if rival is not None and rival.place == "edge" and rival.stood > 0 and rival.queued:
+            return observed("ordinary", "a row of vehicles is parked along it", rival.start, rival.end, 0.7)
     return unknown("not measured")
 
 

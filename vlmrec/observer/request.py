@@ -18,7 +18,8 @@ from vlmrec.terms import Party
 MAX_CHOICES = 64
 
 _FRAME_LABEL = re.compile(r"\[frame\s+\d+\s+at\s+(\d+(?:\.\d+)?)\s*s\]")
-_MARK = re.compile(r"^\[(question|party|text|options|answer|task)\][ \t]*(.*)$")
+_MARK = re.compile(r"^\[([a-z ]+)\][ \t]*(.*)$")
+_MARKS = frozenset(("question", "party", "text", "options", "answer", "task"))
 _json_decoder = json.JSONDecoder()
 _OPTION = re.compile(r"^-\s*([A-Za-z0-9_.\-]+)\s*:\s*(.*)$")
 
@@ -208,7 +209,8 @@ def _read_marks(texts: Sequence[str]) -> tuple[str | None, Question | None]:
             open_mark = mark.group(1)
             if open_mark in ("question", "task"):
                 marks, options = {}, []
-            marks[open_mark] = mark.group(2).strip()
+            if open_mark in _MARKS:
+                marks[open_mark] = mark.group(2).strip()
         elif open_mark == "options" and (option := _OPTION.match(line.strip())):
             options.append(Option(option.group(1), option.group(2).strip()))
         elif open_mark == "text":

@@ -18,7 +18,10 @@ Floats = NDArray[np.float64]
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 IN_THE_WAY = 0.8  # lanes to the side of the camera
-FAR_PAINT = (0.31, 0.35)  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
+FAR_PAINT = (
+    0.31,
+    0.35,
+)  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
 SWEEP = 1.7  # lanes crossed within two seconds, more than any lane change
 
 
@@ -158,8 +161,8 @@ def rival_from(
         stood=stood,
         never_stood=never,
         place=place,
-        queued=stood > 0 and _queued(path, paths, measures, way, first),
-        small=_small(path) if abs(beside) < 0.4 else 0.0,
+        queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
+        small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         confidence=0.9 if candidate.lonely else 0.5,
     )
 
@@ -179,9 +182,7 @@ def _keeping(path: Path, time: float, own: Keeping) -> Keeping:
     return moves_of(times, across, noise=max(noise, 0.02))
 
 
-def _heading(
-    path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float
-) -> Heading | None:
+def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float) -> Heading | None:
     last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
     if last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
         return "crossing"
@@ -192,9 +193,7 @@ def _heading(
     return "oncoming" if whole.share < -0.6 and all(pace.share < -0.2 for pace in windows[:3]) else None
 
 
-def _standing(
-    path: Path, ways: Floats, windows: Sequence[Pace], first: float
-) -> tuple[float, float]:
+def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
     """Confidences that it stood before it moved, and that it never did."""
     start = float(path.times[0])
     for until in (max(first, start + 0.8), float(path.times[-1])):
@@ -254,25 +253,25 @@ def _alongside(path: Path, first: float, height: int) -> bool | None:
     return True if front > 0.26 else False if front < 0.16 else None
 
 
-def _queued(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> bool:
-    """Others stood in the same lane at about the same time, one of them within a few car lengths."""
+def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> int:
+    """How many others stood in the same lane, or row, at about the same time."""
     standing = 0
     lane = float(np.median(path.across[path.times <= first + 0.2])) if (path.times <= first + 0.2).any() else 0.0
     for other in paths:
         if other.number == path.number or other.times[-1] < first - 3.0 or other.times[0] > first + 2.5:
             continue
-        if abs(float(np.median(other.across)) - lane) > 0.4:
+        if abs(float(np.median(other.across)) - lane) > 0.45:
             continue
         ways = np.interp(other.times, measures.times, way)
         pace = pace_over(other, ways, float(other.times[0]), float(other.times[-1]))
         if pace is not None and BACKWARDS < pace.share < STANDS and pace.error < 0.1:
             standing += 1
-    return standing >= 2
+    return standing
 
 
-def _small(path: Path) -> float:
-    """Confidence that it is a thing on the road: narrower than any car, straight ahead."""
-    near = (path.near > 30) & ~path.cut & ~path.hidden
+def _small(path: Path, time: float) -> float:
+    """Confidence that it is a thing on the road: narrower than any car when it was near and whole."""
+    near = (path.near > 30) & ~path.cut & ~path.hidden & (path.times > time - 1.6) & (path.times <= time)
     if near.sum() < 4:
         return 0.0
     return 0.8 if float(np.median(path.span[near])) < 0.95 else 0.0

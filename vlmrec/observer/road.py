@@ -63,8 +63,8 @@ def learn_road(pictures: Sequence[Picture], point: Vanishing, floor: NDArray[np.
     map_y = np.repeat(rows[:, None], len(across), axis=1).astype(np.float32)
     inside = (map_x >= 0) & (map_x < len(floor) - 1)
     inside &= rows[:, None] <= floor[np.clip(map_x, 0, len(floor) - 1).astype(int)]
-    samples = np.stack([cv2.remap(_lab(picture), map_x, map_y, cv2.INTER_LINEAR) for picture in pictures])
-    samples = samples.astype(np.float32)
+    samples = np.stack([_lab(p)[map_y.astype(int), np.clip(map_x, 0, len(floor) - 1).astype(int)] for p in pictures])
+    samples = np.asarray(samples, np.float32)
     samples[:, ~inside] = np.nan
     grain = float(np.median([_grain(picture, top, point, floor) for picture in pictures]))
     return RoadModel(top, *_climb(samples), floor, grain)
@@ -118,11 +118,11 @@ def odd_pixels(picture: Picture, model: RoadModel) -> Mask:
     rows = np.arange(model.top, height)
     away = np.abs(lab[rows] - model.middle[:, None, :])
     limit = np.maximum([11.0, 5.0, 6.0], 2.6 * model.spread)
-    odd: Mask = (away > limit[:, None, :]).any(axis=2)
+    odd = (away > limit[:, None, :]).any(axis=2)
     if model.grain > COARSE:
-        odd |= _polished(picture, model)
-    odd &= rows[:, None] <= model.floor[None, :]
-    return odd
+        odd = odd | _polished(picture, model)
+    result: Mask = odd & (rows[:, None] <= model.floor[None, :])
+    return result
 
 
 def _polished(picture: Picture, model: RoadModel) -> Mask:

@@ -75,7 +75,7 @@ class Rival(NamedTuple):
     stood: float  # confidence that it stood before
     never_stood: float  # confidence that it never did
     place: Place | None  # where it was before it moved: in a lane, or beyond the road's edge line
-    queued: bool  # others stood before and behind it in the same lane
+    queued: bool  # others stood in the same lane, or parked in the same row
     small: float  # confidence that it is a thing, not a vehicle
     confidence: float  # that this is the one
 
@@ -87,6 +87,7 @@ class Roadway(NamedTuple):
     divider_tint: Tint | None = None
     lane_ends: bool | None = None  # the lane that the mover left
     hatched: Literal["no", "at_edge", "cleared"] | None = None  # the ego's lane up to the contact
+    clean_side: bool = False  # no hatching on the lane that the counterpart was in before anybody moved
     undivided: bool = False  # a yellow line on the ego's left with no barrier: an ordinary road
     unbroken: bool = False  # lines run on all the way: no junction
 
@@ -97,6 +98,8 @@ class Sight(NamedTuple):
     track: int
     first: float
     last: float
+    kind: Literal["car", "truck"]
+    place: Literal["ahead", "on the left", "on the right"]
     heading: Literal["parallel", "oncoming", "perpendicular", "unknown"]
     lane: int | None
     boxes: tuple[tuple[float, tuple[float, float, float, float]], ...]

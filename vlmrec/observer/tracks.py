@@ -96,7 +96,8 @@ def follow(frames: Sequence[tuple[float, float, Sequence[Obstacle]]], width: int
 
 
 def _split(tracks: list[_Open], time: float, width: int) -> tuple[list[_Open], list[_Open]]:
-    live, ended = [], []
+    live: list[_Open] = []
+    ended: list[_Open] = []
     for track in tracks:
         last = track.sightings[-1]
         at_edge = last.obstacle.outer_left <= 2 or last.obstacle.outer_right >= width - 3

@@ -53,7 +53,7 @@ def video_part(body: bytes) -> dict[str, Any]:
 
 def chat(*parts: dict[str, Any], question: str = QUESTION, **extra: Any) -> dict[str, Any]:
     content = [*parts, {"type": "text", "text": question}]
-    return {"model": "observer/flow-1", "messages": [{"role": "user", "content": content}], **extra}
+    return {"model": "observer/classical", "messages": [{"role": "user", "content": content}], **extra}
 
 
 async def post(body: Any, app: Any = None) -> httpx.Response:
@@ -197,5 +197,5 @@ async def test_models_and_health_answer() -> None:
     transport = httpx.ASGITransport(app=create_app())
     async with httpx.AsyncClient(transport=transport, base_url="http://observer") as client:
         listed = (await client.get("/v1/models")).json()["data"]
-        assert [card["id"] for card in listed] == ["observer/flow-1"]
+        assert [card["id"] for card in listed] == ["observer/classical"]
         assert (await client.get("/health")).status_code == 200
