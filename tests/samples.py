@@ -1,5 +1,7 @@
 """Two fixed runs over three clips, and their labels: one small world with something in it for every projection."""
 
+from typing import Any
+
 from runbuilder import RunBuilder, axes
 from strategies import GOLD_TABLE, TABLE
 
@@ -7,6 +9,24 @@ from vlmrec.gold import OUT_OF_SCOPE, GoldAnswer, GoldLabel, GoldSet, encode_lab
 from vlmrec.terms import Party, Status
 
 CLIPS = ("c1", "c2", "한글")
+
+
+def label(
+    clip: str, leaf: str | None = None, answers: dict[tuple[str, str], str] | None = None, **other: Any
+) -> GoldLabel:
+    """Answers are values; one in brackets is an abstention."""
+    given = []
+    for (question, party), said in (answers or {}).items():
+        value = None if said.startswith("(") else said
+        status = Status.OBSERVED if value is not None else Status(said.strip("()"))
+        given.append(GoldAnswer(question_id=question, party=Party(party), status=status, value=value))
+    return GoldLabel(
+        **{"clip_id": clip, "gold_leaf": leaf, "answers": tuple(given), "data_version": "test-ledger", **other}
+    )
+
+
+def labels(*every: GoldLabel) -> GoldSet:
+    return gold_set({label_name(one): encode_label(one) for one in every})
 
 
 def sample_runs() -> tuple[RunBuilder, RunBuilder]:

@@ -92,20 +92,24 @@ def describe_map(question_id: str, text: str, party: Party, codes: Sequence[str]
 
 
 def without_code(text: str, codes: Sequence[str]) -> str:
-    """The text with every code taken out, so that a mapper sees the description and not the choice."""
-    longest_first = sorted(codes, key=lambda code: (-len(code), code))
-    pattern = "|".join(rf"(?<![A-Za-z0-9_]){re.escape(code)}(?![A-Za-z0-9_])" for code in longest_first)
-    coded = [code for code in codes if "_" in code]
-    if not pattern:
+    """The text with the chosen code taken out wherever it is cited as one, so that a mapper sees only the description.
+
+    Cited: quoted, behind "the answer is" and its like, at the head of the text, or a code that is no plain word.
+    """
+    if not codes:
         return text
-    cited = re.sub(rf"[\"'`“‘]?(?:{pattern})[\"'`”’]", " ", text) if codes else text
-    own_words = "|".join(
-        rf"(?<![A-Za-z0-9_]){re.escape(code)}(?![A-Za-z0-9_])" for code in sorted(coded, key=len)[::-1]
-    )
-    cited = re.sub(own_words, " ", cited) if own_words else cited
-    return re.sub(
-        rf"(?i)\b(?:answer|value|code|option|choice|정답|답|선택)\s*(?:is|:|=|은|는)?\s*(?:{pattern})", " ", cited
-    )
+    longest_first = sorted(codes, key=lambda code: (-len(code), code))
+    code = "|".join(rf"(?<![A-Za-z0-9_]){re.escape(one)}(?![A-Za-z0-9_])" for one in longest_first)
+    no_words = [one for one in longest_first if "_" in one]
+    patterns = [
+        rf"[\"'`“‘](?:{code})[\"'`”’]",
+        rf"(?i)\b(?:answer|value|code|option|choice|정답|답|선택)\s*(?:is|:|=|은|는)?\s*(?:{code})",
+        rf"(?i)^\s*(?:{code})\s*[:.,–—-]",
+        *(rf"(?<![A-Za-z0-9_]){re.escape(one)}(?![A-Za-z0-9_])" for one in no_words),
+    ]
+    for pattern in patterns:
+        text = re.sub(pattern, " ", text)
+    return text
 
 
 def _subjects(clause: str) -> list[tuple[int, Who]]:

@@ -2,23 +2,25 @@
 
 A model that describes a lane change and then ticks "straight" lost the answer in the choice, not in the seeing.
 The chosen code is taken out of the stored reason or reasoning, the rest is mapped by declared rules, and both are
-held against the label. No model is asked anything.
+held against the label. No model is asked anything; where a text-only model has mapped the descriptions before, its
+recorded calls (a derived log, named second) are replayed instead of the rules.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from vlmrec.events import AnswerAccepted, AnswerGiven, Event, Payload, ReplyParsed, Stage, TurnOpened
+from vlmrec.events import AnswerAccepted, AnswerGiven, CallCompleted, Event, Payload, ReplyParsed, Stage, TurnOpened
 from vlmrec.gold import GoldSet
-from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.core import BlobOf, Combined, RunResults
 from vlmrec.projections.describe_rules import RULES, VERSION, Mapped, describe_map, without_code
 from vlmrec.projections.labels import UNMAPPED, ClipGold, GoldMapping, clip_gold
 from vlmrec.projections.layer1 import share
 from vlmrec.projections.reading import excerpt
 from vlmrec.projections.registry import Inputs, register
+from vlmrec.stages.reading import read_answer
 from vlmrec.terms import BlobRef, ClipId, Status, TurnKey
 
 Change = Literal["recovered", "kept_right", "kept_wrong", "broken", "unmapped"]
@@ -43,8 +45,8 @@ class RetrofittedTurn(Struct, frozen=True, kw_only=True):
 class Retrofitted(Struct, frozen=True, kw_only=True):
     """Forced choice beside described-then-mapped, over labelled turns that have a text."""
 
-    rules: str
-    """Hash of the declared rules."""
+    mapper: str
+    """``rules:`` and the hash of the declared rules, or the model that mapped."""
     turns: tuple[RetrofittedTurn, ...]
     counts: dict[str, int]
     chosen_right: float | None
@@ -63,10 +65,11 @@ class _Told(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A clip's described turns."""
+    """A clip's described turns, and in a mapper's log the replies to each."""
 
     told: dict[TurnKey, _Told]
-    codes: dict[TurnKey, tuple[str, ...]]
+    opened: dict[TurnKey, TurnOpened]
+    replies: dict[TurnKey, BlobRef]
 
 
 class RetrofitDescribeMap:
@@ -74,8 +77,14 @@ class RetrofitDescribeMap:
 
     name: ClassVar[str] = "retrofit"
     version: ClassVar[int] = 1
-    several: ClassVar[bool] = False
-    handles: ClassVar[tuple[type[Payload], ...]] = (TurnOpened, ReplyParsed, AnswerGiven, AnswerAccepted)
+    several: ClassVar[bool] = True
+    handles: ClassVar[tuple[type[Payload], ...]] = (
+        TurnOpened,
+        CallCompleted,
+        ReplyParsed,
+        AnswerGiven,
+        AnswerAccepted,
+    )
 
     def __init__(self, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED) -> None:
         self._gold = gold
@@ -86,7 +95,7 @@ class RetrofitDescribeMap:
         return {"gold": self._gold.content, **({"migration": ", ".join(used)} if used else {})}
 
     def initial(self) -> Described:
-        return Described({}, {})
+        return Described({}, {}, {})
 
     def apply(self, state: Described, event: Event) -> None:
         data = event.data
@@ -103,13 +112,16 @@ class RetrofitDescribeMap:
                 key = TurnKey(data.question_id, data.party)
                 state.told[key] = _Told(event.id, data.explanation, None, data.status, data.value)
         elif isinstance(data, TurnOpened) and data.stage is Stage.PREDICATE and data.question_id in RULES:
-            state.codes[TurnKey(data.question_id, data.party)] = tuple(option.code for option in data.options)
+            state.opened[TurnKey(data.question_id, data.party)] = data
+        elif isinstance(data, CallCompleted) and data.stage is Stage.MAP:
+            state.replies[TurnKey(data.question_id, data.party)] = data.body
 
     def result(self, state: Described) -> Described:
-        return Described(dict(state.told), dict(state.codes))
+        return Described(dict(state.told), dict(state.opened), dict(state.replies))
 
     def combine(self, runs: Sequence[RunResults[Described]]) -> Combined[Retrofitted, None]:
-        (run,) = runs
+        run, mapped = runs[0], runs[1] if len(runs) > 1 else None
+        mapper = _by_rules if mapped is None else _by_model(mapped)
         labels = clip_gold(self._gold, data_version=run.facts.data_version)
         noted = run.facts.excluded_clips()
         turns: list[RetrofittedTurn] = []
@@ -117,14 +129,14 @@ class RetrofitDescribeMap:
         for clip, described in run.clips:
             if clip not in labels or clip in noted:
                 continue
-            for key in sorted(set(described.told) & set(described.codes) & set(labels[clip].answers)):
-                turn = _turn(clip, key, described, labels[clip], run.blob)
+            for key in sorted(set(described.told) & set(described.opened) & set(labels[clip].answers)):
+                turn = _turn(clip, key, described, labels[clip], run.blob, mapper)
                 silent += turn is None
                 turns += [turn] if turn is not None else []
         counts = Counter(turn.change for turn in turns)
         return Combined(
             Retrofitted(
-                rules=VERSION,
+                mapper=_mapper_name(mapped),
                 turns=tuple(turns),
                 counts={change: counts[change] for change in CHANGES},
                 chosen_right=share(sum(turn.chosen == turn.label for turn in turns), len(turns)),
@@ -140,17 +152,55 @@ def _make(inputs: Inputs) -> RetrofitDescribeMap:
     return RetrofitDescribeMap(inputs.gold)
 
 
+def descriptions(run: RunResults[Described]) -> Iterator[tuple[ClipId, TurnOpened, str]]:
+    """Every described turn of a run with its text, code removed: what a mapper is given."""
+    for clip, described in run.clips:
+        for key in sorted(set(described.told) & set(described.opened)):
+            opened = described.opened[key]
+            told = described.told[key]
+            text = told.explanation
+            if told.reasoning is not None and not text.strip():
+                text = _reasoning(told.reasoning, run.blob)
+            if text.strip():
+                yield clip, opened, without_code(text, _codes(opened))
+
+
+Mapper: TypeAlias = Callable[[ClipId, TurnOpened, str], Mapped]
+
+
+def _by_rules(clip: ClipId, opened: TurnOpened, text: str) -> Mapped:
+    codes = _codes(opened)
+    return describe_map(opened.question_id, without_code(text, codes), opened.party, codes)
+
+
+def _by_model(mapped: RunResults[Described]) -> Mapper:
+    """What a mapper replied, read by the code that runs read replies with."""
+    replies = {(clip, key): ref for clip, described in mapped.clips for key, ref in described.replies.items()}
+
+    def from_log(clip: ClipId, opened: TurnOpened, text: str) -> Mapped:
+        ref = replies.get((clip, TurnKey(opened.question_id, opened.party)))
+        value = read_answer(mapped.blob(ref.sha256), 0, opened).value if ref is not None else None
+        return Mapped(value, "one" if value is not None else "nothing_told", (value,) if value is not None else ())
+
+    return from_log
+
+
+def _mapper_name(mapped: RunResults[Described] | None) -> str:
+    if mapped is None:
+        return f"rules:{VERSION}"
+    return mapped.facts.manifest.model if mapped.facts.manifest is not None else "unknown"
+
+
 def _turn(
-    clip: ClipId, key: TurnKey, described: Described, label: ClipGold, blob: Callable[[str], bytes]
+    clip: ClipId, key: TurnKey, described: Described, label: ClipGold, blob: BlobOf, mapper: Mapper
 ) -> RetrofittedTurn | None:
     """One turn, mapped; None where the label has no value to compare with, or the reply has no text."""
-    told, gold = described.told[key], label.answers[key]
-    codes = described.codes[key]
+    told, gold, opened = described.told[key], label.answers[key], described.opened[key]
     text = told.explanation
-    mapped = _mapped(key, text, codes)
+    mapped = mapper(clip, opened, text)
     if mapped.code is None and told.reasoning is not None:
-        text = blob(told.reasoning.sha256).decode("utf-8", errors="replace")
-        mapped = _mapped(key, text, codes)
+        text = _reasoning(told.reasoning, blob)
+        mapped = mapper(clip, opened, text)
     if not text.strip() or gold.value is None:
         return None
     return RetrofittedTurn(
@@ -167,8 +217,12 @@ def _turn(
     )
 
 
-def _mapped(key: TurnKey, text: str, codes: Sequence[str]) -> Mapped:
-    return describe_map(key.question_id, without_code(text, codes), key.party, codes)
+def _reasoning(ref: BlobRef, blob: BlobOf) -> str:
+    return blob(ref.sha256).decode("utf-8", errors="replace")
+
+
+def _codes(opened: TurnOpened) -> tuple[str, ...]:
+    return tuple(option.code for option in opened.options)
 
 
 def _change(chosen_right: bool, mapped: str | None, label: str) -> Change:

@@ -122,7 +122,7 @@ def _all_there(clips: Sequence[str], found: Mapping[str, object], where: str) ->
     if missing:
         more = f" and {len(missing) - 1} more" if missing[1:] else ""
         raise InputError(
-            f"{where} has no usable entity table of clip {missing[0]!r}{more}; name the clips that have one with --clips"
+            f"no usable entity table of clip {missing[0]!r}{more} in {where}; name the clips that have one with --clips"
         )
 
 

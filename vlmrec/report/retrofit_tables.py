@@ -14,7 +14,7 @@ def retrofit_tables(projected: Projected[Retrofitted, None]) -> list[Table]:
         [(len(one.turns), percent(one.chosen_right), percent(one.mapped_right), *(one.counts[c] for c in CHANGES))],
         [
             f"{one.without_text} labelled turns have no text to map, or an abstention for label",
-            f"rules {one.rules[:12]}: asserted motion of the right vehicle in the time asked about",
+            f"mapped by {one.mapper}",
         ],
     )
     rows = [

@@ -12,7 +12,6 @@ from vlmrec.projections.confusion import Confusion, ConfusionOfQuestion
 from vlmrec.projections.core import LogSource, Projected, project, run_facts
 from vlmrec.projections.labels import GoldMapping, only_clips
 from vlmrec.projections.meter import CallFigures
-from vlmrec.projections.retrofit import RetrofitDescribeMap, Retrofitted
 from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.report.fewer import with_fewer_samples
@@ -70,14 +69,6 @@ def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = N
         if gold is not None:
             labels, mapping = labels_for(logs, load_gold(gold), only)
         return project(ScanRuns(*shipped_rules(), labels, mapping=mapping), logs, clips=only)
-
-
-def retrofit_run(run: Path, gold: Path, *, clips: Path | None = None) -> Projected[Retrofitted, None]:
-    """What the run's descriptions map to, beside what was chosen."""
-    only = read_clip_set(clips)
-    with open_sources([run]) as logs:
-        labels, mapping = labels_for(logs, load_gold(gold), only)
-        return project(RetrofitDescribeMap(labels, mapping=mapping), logs, clips=only)
 
 
 def shipped_rules() -> tuple[RuleSet, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from runbuilder import RunBuilder, axes
-from test_projection_score import label, labels
+from samples import label, labels
 
 from vlmrec.commands.compare import command
 from vlmrec.gold import GoldSet, write_gold

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from runbuilder import RunBuilder
-from test_projection_score import label, labels
+from samples import label, labels
 
 from vlmrec.commands.retrofit import command
 from vlmrec.events import ClipSource, RunStarted

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from runbuilder import LEDGER, RunBuilder, axes, ledger_of, question
+from samples import label, labels
 from strategies import GOLD_TABLE
-from test_projection_score import label, labels
 
 from vlmrec.commands.scan import command
 from vlmrec.gold import GoldSet, gold_set

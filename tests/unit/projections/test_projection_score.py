@@ -2,37 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from runbuilder import RunBuilder
-from samples import sample_gold, sample_runs
+from samples import label, labels, sample_gold, sample_runs
 
 from vlmrec.commands.score import command
-from vlmrec.gold import OUT_OF_SCOPE, REVIEWED, GoldAnswer, GoldLabel, GoldSet, encode_label, gold_set, label_name
+from vlmrec.gold import OUT_OF_SCOPE, REVIEWED, GoldAnswer, GoldLabel, GoldSet
 from vlmrec.projections.core import document, project
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.protocol import Eliminated, EliminatedBy
 from vlmrec.terms import Party, Status
-
-
-def label(
-    clip: str, leaf: str | None = None, answers: dict[tuple[str, str], str] | None = None, **other: Any
-) -> GoldLabel:
-    """Answers are values; one in brackets is an abstention."""
-    given = []
-    for (question, party), said in (answers or {}).items():
-        value = None if said.startswith("(") else said
-        status = Status.OBSERVED if value is not None else Status(said.strip("()"))
-        given.append(GoldAnswer(question_id=question, party=Party(party), status=status, value=value))
-    return GoldLabel(
-        **{"clip_id": clip, "gold_leaf": leaf, "answers": tuple(given), "data_version": "test-ledger", **other}
-    )
-
-
-def labels(*every: GoldLabel) -> GoldSet:
-    return gold_set({label_name(one): encode_label(one) for one in every})
 
 
 def score(run: RunBuilder, gold: GoldSet) -> Score:
