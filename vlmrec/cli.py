@@ -51,7 +51,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
         "rescore": Row("rescore", "Put a run's stored answers to another engine version; the latest run where none is named."),
         "scan": Row("scan", "Look for contradictions, repetition, drift, order effects, propagated errors and provider faults."),
         "confusion": Row("confusion", "Show what runs take for what: confusion matrices of one question, with the clips behind each cell."),
-        "retrofit": Row("retrofit", "Say what stored texts would have given under another way of asking; no model is called."),
+        "retrofit": Row("retrofit", "Say what stored texts would have given under another way of asking."),
         "compare": Row("compare", "Compare runs over the clips they share, and say whether a difference is more than chance."),
         "report": Row("report", "Write a report on runs: conditions, tables, plots, cost, what differs, and what to bear in mind."),
         "catalog": Row("catalog", "Bring together every run of a store in catalog.db, for questions across runs; disposable."),
