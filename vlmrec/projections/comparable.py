@@ -15,8 +15,10 @@ from vlmrec.projections.core import RunFacts
 from vlmrec.stages.condition import AXES
 
 LEVELS = frozenset(axis.letter for axis in AXES if axis.level)
-FOLLOWS = {"model": "M", "samples": "R", "fps": "V"}
+FOLLOWS = {"model": "M", "wire": "M", "samples": "R", "fps": "V"}
 """Settings that an axis decides, with that axis."""
+BOOKKEEPING = frozenset({"given", "parent", "imported", "available"})
+"""What a manifest's ``extra`` says of where answers came from; it can change none of them."""
 HARMLESS = frozenset({"delivery", "monitor_rate"})
 """Settings that change neither a reply nor an outcome: how bytes travel, and calls that are never used."""
 
@@ -78,8 +80,9 @@ def _others(
     for what in ("model", "engine", "engine_version", "data_version", "core_version", "samples", "vote_threshold"):
         if FOLLOWS.get(what) not in changed:
             found.append((what, getattr(one, what), getattr(two, what)))
-    found += _of_maps("parameters", one.parameters, two.parameters, changed)
-    found += _of_maps("extra", one.extra, two.extra, changed)
+    if "M" not in changed or not ("imported" in one.extra or "imported" in two.extra):  # people have no temperature
+        found += _of_maps("parameters", one.parameters, two.parameters, changed)
+        found += _of_maps("extra", one.extra, two.extra, changed)
     common = sorted(set(one.prompts) & set(two.prompts))
     found += [(f"prompt {name}", one.prompts[name], two.prompts[name]) for name in common]
     if not changed and set(one.prompts) != set(two.prompts):
