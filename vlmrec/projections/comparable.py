@@ -17,10 +17,9 @@ from vlmrec.stages.condition import AXES
 LEVELS = frozenset(axis.letter for axis in AXES if axis.level)
 FOLLOWS = {"model": "M", "wire": "M", "samples": "R", "fps": "V"}
 """Settings that an axis decides, with that axis."""
-BOOKKEEPING = frozenset({"given", "parent", "imported", "available"})
-"""What a manifest's ``extra`` says of where answers came from; it can change none of them."""
-HARMLESS = frozenset({"delivery", "monitor_rate"})
-"""Settings that change neither a reply nor an outcome: how bytes travel, and calls that are never used."""
+HARMLESS = frozenset({"delivery", "monitor_rate", "given", "parent", "imported", "available"})
+"""Settings that change neither a reply nor an outcome: how bytes travel, calls that are never used, and where
+answers that were taken over came from."""
 
 
 class Differs(Struct, frozen=True, kw_only=True):
