@@ -169,7 +169,7 @@ def test_a_table_comes_from_another_run_by_its_log_head_and_event(clips: Path, t
     ("arguments", "said"),
     [
         (["--condition", "S0", "--stage0-from", "gold:{gold}"], "only under S2"),
-        (["--condition", "S2", "--stage0-from", "gold:{bare}"], "no usable entity table of clip 'one' and 1 more"),
+        (["--condition", "S2", "--stage0-from", "gold:{bare}"], "no usable entity table of clip 'one' and 1 more in"),
         (["--condition", "S2", "--stage0-from", "nowhere"], "no run 'nowhere'"),
         (["--answers-from", "first"], "expected gold:DIR"),
         (["--monitor-rate", "0.5"], "F=schema"),
