@@ -19,7 +19,7 @@ from vlmrec.log.store import resolve_run
 from vlmrec.models.budget import Limits, Price
 from vlmrec.report.oracle import make_oracle
 from vlmrec.report.probe_cards import asked_in_vain
-from vlmrec.stages.condition import Condition, parse_condition
+from vlmrec.stages.condition import AXES, Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
 from vlmrec.stages.orchestrator import Stop
@@ -51,7 +51,8 @@ def new_run(paths: tuple[Path, ...], store: Path, settings: Mapping[str, Any]) -
     if not paths:
         raise InputError("name the clips: video files, or a folder that holds some")
     base = Condition(model=settings["model"]) if settings["model"] else Condition()
-    condition = parse_condition(settings["condition"] or "", base)
+    single = [f"{axis.letter}={settings[axis.field]}" for axis in AXES if axis.letter != "M" and settings[axis.field]]
+    condition = parse_condition(",".join([settings["condition"] or "", *single]), base)
     if settings["model"] and condition.model != settings["model"]:
         raise InputError("--model and --condition name different models")
     check_table_source(settings["stage0_from"], condition)

@@ -1,8 +1,30 @@
 from pathlib import Path
+from typing import Any
 
 import click
 
 from vlmrec.commands._options import clips_option, json_option, store_option
+
+AXES = (
+    ("video", "V", "full, frames-N, frames-Xfps or window"),
+    ("pixels", "P", "native, or the largest number of pixels in a frame"),
+    ("context", "A", "0 no earlier answers, 1 as claims, 2 with their reasons"),
+    ("definitions", "C", "0 none, 1 the ledger's notes and observation rules"),
+    ("repetition", "R", "samples per turn"),
+    ("grounding", "G", "0 none, 1 scene first, 2 lane topology, 3 sampling instant"),
+    ("mode", "Q", "choice or describe-map"),
+    ("stages", "S", "0 one call per turn, 1 prose scene, 2 entity table and rules"),
+    ("format", "F", "prompt, or schema for constrained decoding"),
+    ("language", "L", "ko or en"),
+    ("order", "O", "of the options: ledger or shuffle-SEED"),
+)
+
+
+def axis_options(function: Any) -> Any:
+    """One option for each axis but M, which is ``--model``."""
+    for name, letter, values in reversed(AXES):
+        function = click.option(f"--{name}", metavar=letter, help=f"Axis {letter} alone: {values}.")(function)
+    return function
 
 
 @click.command()
@@ -10,6 +32,7 @@ from vlmrec.commands._options import clips_option, json_option, store_option
 @click.option("--run-id", metavar="ID", help="Name of the run; its log is <store>/ID.db.")
 @click.option("--condition", metavar="TEXT", help="Axes that differ from the defaults, such as 'S2,G3,V=frames-4fps'.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Axis M alone. [default: the embedded observer]")
+@axis_options
 @click.option(
     "--base-url", "base_urls", multiple=True, metavar="URL", help="Address of the model's server (repeatable)."
 )
@@ -63,6 +86,7 @@ def command(paths: tuple[Path, ...], run_id: str | None, store: Path, as_json: b
 
     \b
         vlmrec extract clips/ --run-id first
+        vlmrec extract clips/ --run-id grounded --stages 2 --grounding 3
         vlmrec extract --run-id first --resume
         vlmrec extract --run-id second --top-up first --engine 0.1.3
     """

@@ -178,6 +178,8 @@ def test_a_table_comes_from_another_run_by_its_log_head_and_event(clips: Path, t
         (["--delivery", "presigned_url"], "fetches nothing"),
         (["--delivery", "file"], "not known to read files"),
         (["--n-in-one-call"], "R2 or more"),
+        (["--condition", "G3", "--grounding", "1"], "axis G is set twice"),
+        (["--video", "half"], "V=half is not known"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_with_the_reason_and_no_log(
@@ -189,6 +191,17 @@ def test_settings_that_make_no_sense_are_refused_with_the_reason_and_no_log(
     assert code == 2
     assert said in output
     assert not (tmp_path / "store" / "refused.db").exists()
+
+
+def test_single_options_set_their_axes_and_nothing_else(clips: Path, tmp_path: Path) -> None:
+    asked = "V=frames-3,P=9000,A1,C1,R2,G3,Q=choice,S2,F=schema,L=en,O=shuffle-7"
+    single = ["--video", "frames-3", "--pixels", "9000", "--context", "1", "--definitions", "1", "--repetition", "2",
+              "--grounding", "3", "--stages", "2", "--format", "schema", "--language", "en", "--order", "shuffle-7"]  # fmt: skip
+    code, said = cli_run("extract", str(clips / "one.mp4"), "--run-id", "single", *single)
+    assert code == 0, said
+    with open_log(tmp_path / "store" / "single.db") as reader:
+        manifest = next(event.data for event in reader.events(["run.started"])).manifest  # type: ignore[attr-defined]
+    assert manifest.condition == f"M=observer/classical,{asked}"
 
 
 def test_a_share_of_calls_is_monitored_without_constraints_and_never_answers(clips: Path, tmp_path: Path) -> None:
