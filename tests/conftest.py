@@ -1,10 +1,14 @@
 """Shared fixtures: where the shared data is, hypothesis profiles, and a home for temporary stores."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so started by a shell in the background, as some CI does
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs under test inherit it, and are interrupted
 
 ROOT = Path(__file__).resolve().parent.parent
 
