@@ -26,7 +26,7 @@ from vlmrec.events import (
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.condition import Condition, axis_values, canonical_id
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.decide import Effect, OpenClip, PrepareMedia, SendCall, Submit
+from vlmrec.stages.effects import Effect, OpenClip, PrepareMedia, SendCall, Submit
 from vlmrec.stages.replay import Bodies, settle_decisions
 from vlmrec.stages.state import ClipState, apply, fold
 from vlmrec.stages.submission import EngineReply, submitted_payload

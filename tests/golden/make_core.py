@@ -38,7 +38,7 @@ from vlmrec.ledger import Ledger, decode_ledger, meta_bytes, questions_bytes
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.decide import SendCall
+from vlmrec.stages.effects import SendCall
 from vlmrec.terms import Party, Status
 
 UNREAD = ("call.requested", "media.prepared")

@@ -11,8 +11,9 @@ from msgspec import Struct
 from vlmrec.errors import InputError
 from vlmrec.ledger import Ledger
 from vlmrec.projections.claims import Drift, Said
-from vlmrec.stages.rules import AMONG_REASONS, RuleSet, check_group
-from vlmrec.stages.rules import Given as Checked
+from vlmrec.stages.checks import AMONG_REASONS
+from vlmrec.stages.checks import Given as Checked
+from vlmrec.stages.rules import RuleSet, check_group
 from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, Status, TurnKey
 

@@ -11,7 +11,7 @@ from vlmrec.errors import InputError
 from vlmrec.events import ClipOpened, EngineSubmitted, Event, Payload, make_event
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.context import RunContext
-from vlmrec.stages.decide import Effect, Submit
+from vlmrec.stages.effects import Effect, Submit
 from vlmrec.stages.replay import Bodies, settle_decisions
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.stages.submission import EngineReply, refused_payload, submitted_payload

@@ -29,8 +29,8 @@ from vlmrec.events import (
 )
 from vlmrec.stages.condition import axis_values, canonical_id, condition_from_axes
 from vlmrec.stages.context import RunContext
-from vlmrec.stages.decide import Blobs, Effect, OpenClip, PrepareMedia, SendCall
 from vlmrec.stages.derive import Evaluate, submit
+from vlmrec.stages.effects import Blobs, Effect, OpenClip, PrepareMedia, SendCall
 from vlmrec.stages.replay import Bodies, settle_decisions
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.terms import Blob

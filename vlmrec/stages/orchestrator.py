@@ -40,21 +40,13 @@ from vlmrec.models.retry import RetryPolicy, next_step
 from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
 from vlmrec.stages.calls import completed_payload, failed_payload
 from vlmrec.stages.context import RunContext
-from vlmrec.stages.decide import (
-    Effect,
-    OpenClip,
-    PrepareMedia,
-    Record,
-    SendCall,
-    Submit,
-    accepted_scene,
-    accepted_table,
-    decide,
-)
+from vlmrec.stages.decide import decide
+from vlmrec.stages.effects import Effect, OpenClip, PrepareMedia, Record, SendCall, Submit
 from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model, OpenedClip
 from vlmrec.stages.prediction import bound_after, predicted_tokens
 from vlmrec.stages.prompts import Prompt, Templates, build_prompt
 from vlmrec.stages.request import CallSpec, Parameters, build_call, call_fields, encode_start, max_tokens
+from vlmrec.stages.settle import accepted_scene, accepted_table
 from vlmrec.stages.state import TASK_STAGES, ClipState, apply
 from vlmrec.stages.submission import refused_payload, submitted_payload
 from vlmrec.terms import Blob

@@ -13,7 +13,8 @@ from vlmrec.errors import InputError
 from vlmrec.events import EngineDescribed, Event, Family, RunStarted, make_event
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.decide import Blobs, Effect, Record, decide
+from vlmrec.stages.decide import decide
+from vlmrec.stages.effects import Blobs, Effect, Record
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.terms import Blob
 

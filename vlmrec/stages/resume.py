@@ -31,7 +31,7 @@ from vlmrec.log.writer import LogWriter
 from vlmrec.models.difference import first_difference
 from vlmrec.stages.calls import crashed_payload
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.decide import Blobs, SendCall
+from vlmrec.stages.effects import Blobs, SendCall
 from vlmrec.stages.extract import Parts, Progress, RunResult, drive
 from vlmrec.stages.orchestrator import ClipTask, Stop, call_prompt, failures_by_key, wire_fields
 from vlmrec.stages.prompts import Templates

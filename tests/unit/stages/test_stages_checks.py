@@ -5,7 +5,8 @@ import pytest
 
 from vlmrec.engine.reference import load_reference, versions
 from vlmrec.schemas import load as load_schema
-from vlmrec.stages.rules import ANSWER_RULES, Given, check_group, parse_rules
+from vlmrec.stages.checks import ANSWER_RULES, Given
+from vlmrec.stages.rules import check_group, parse_rules
 from vlmrec.stages.table import TABLE_RULES, table_faults
 from vlmrec.stages.text import discipline_flags, repetition, text_flags
 from vlmrec.table import EntityTable, table_schema

@@ -28,7 +28,7 @@ from vlmrec.events import (
 )
 from vlmrec.protocol import EngineStatus
 from vlmrec.stages.condition import Condition
-from vlmrec.stages.decide import SendCall
+from vlmrec.stages.effects import SendCall
 from vlmrec.stages.replay import replay_clip
 from vlmrec.terms import Party, Status
 

@@ -9,8 +9,8 @@ from test_stages_core import KNOWN
 from vlmrec.engine.reference import load_reference, versions
 from vlmrec.events import AnswerAccepted, ClipFinished, ReplyParsed
 from vlmrec.stages.condition import Condition
-from vlmrec.stages.decide import SendCall
 from vlmrec.stages.describe import SCENE, map_description
+from vlmrec.stages.effects import SendCall
 from vlmrec.stages.replay import replay_clip
 from vlmrec.terms import Party, Status
 

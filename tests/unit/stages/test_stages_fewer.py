@@ -14,7 +14,7 @@ from vlmrec.ledger import Ledger
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.context import RunContext
-from vlmrec.stages.decide import SendCall
+from vlmrec.stages.effects import SendCall
 from vlmrec.stages.fewer import fewer_events, fewer_manifest, stored_inputs
 from vlmrec.stages.replay import replay_clip
 from vlmrec.stages.submission import EngineReply

@@ -10,7 +10,7 @@ from test_stages_core import failing, known
 
 from vlmrec.events import CallFailed, CallRequested, ClipFinished, ReplyParsed, Stage
 from vlmrec.stages.condition import Condition
-from vlmrec.stages.decide import SendCall
+from vlmrec.stages.effects import SendCall
 from vlmrec.stages.orchestrator import wire_fields
 from vlmrec.stages.replay import replay_clip
 from vlmrec.stages.request import Parameters
