@@ -46,7 +46,8 @@ def deliberately_wrong(label: dict[str, Any]) -> dict[str, Any]:
             entity["heading"] = "perpendicular" if entity["heading"] == "oncoming" else "oncoming"
             entity["kind"] = "car" if entity["kind"] == "motorcycle" else "motorcycle"
             entity["boxes"] = [{**timed, "box": [0, 0, 30, 30]} for timed in entity["boxes"]]
-    table["contact_time"] = 0.3 if table["contact_time"] is None or table["contact_time"] > 2 else 7.0
+    contact = table["contact_time"]
+    table["contact_time"] = 5.0 if contact is None else contact - 2.5 if contact > 3 else contact + 2.5
     return label
 
 

@@ -29,6 +29,10 @@ TABLE_RULES = (
 
 FROZEN_BOXES = 4
 """One box over this many times in a row, while the vehicle must have moved in the picture, was copied and not seen."""
+OUT_OF_SIGHT_S = 1.5
+"""A counterpart beside the camera is out of the picture at contact, for no longer than this."""
+SETTLED_S = 0.5
+"""Boxes are of given times; the first of those after a contact may lie a little before it."""
 ENTITY_ID = re.compile(r"\be\d{1,2}\b")
 """How texts name an entity of the table; ids of other forms are ordinary words."""
 
@@ -56,7 +60,7 @@ def _faults(table: EntityTable, duration_s: float) -> Iterator[TableFault]:
     if counterpart is not None and table.contact_time is not None:
         first = counterpart.first_seen if counterpart.first_seen is not None else 0.0
         last = counterpart.last_seen if counterpart.last_seen is not None else duration_s
-        if not first <= table.contact_time <= last:
+        if not first - OUT_OF_SIGHT_S <= table.contact_time <= last + OUT_OF_SIGHT_S:
             yield TableFault(
                 "table_contact_in_span",
                 f"contact at {table.contact_time:g} s, but {counterpart.id} is seen from {first:g} to {last:g} s",
@@ -99,7 +103,12 @@ def _frozen(entity: Entity, table: EntityTable) -> Iterator[TableFault]:
 
 
 def _moved(entity: Entity, table: EntityTable, start: float, end: float) -> bool:
-    """Whether the picture must have changed between two times: a contact with it in between, or others that moved."""
+    """Whether the picture must have changed between two times: a contact with it in between, or others that moved.
+
+    After a contact vehicles stand while traffic goes by; nothing follows from that.
+    """
+    if table.contact_time is not None and start >= table.contact_time - SETTLED_S:
+        return False
     if entity.role == "counterpart" and table.contact_time is not None and start < table.contact_time <= end:
         return True
     others = (each for each in table.entities if each is not entity)

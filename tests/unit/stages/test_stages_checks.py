@@ -9,6 +9,8 @@ from vlmrec.stages.checks import ANSWER_RULES, Given
 from vlmrec.stages.rules import check_group, parse_rules
 from vlmrec.stages.table import TABLE_RULES, table_faults
 from vlmrec.stages.text import discipline_flags, repetition, text_flags
+from vlmrec.synth.make import gold_label, plan_clips, stage_clip
+from vlmrec.synth.scenarios import SCENARIOS
 from vlmrec.table import EntityTable, table_schema
 from vlmrec.terms import Answer, Party, Status
 
@@ -64,7 +66,7 @@ FROZEN = [{"t": float(t), "box": [100, 400, 300, 600]} for t in range(1, 6)]
         ("table_span_ordered", made(entities=first(first_seen=9.5), contact_time=None)),
         ("table_box_ordered", made(entities=first(boxes=[{"t": 1, "box": [300, 400, 200, 600]}]))),
         ("table_box_not_frozen", made(entities=first(boxes=FROZEN))),
-        ("table_contact_in_span", made(contact_time=0.2)),
+        ("table_contact_in_span", made(entities=first(last_seen=2.0))),
         ("table_lane_in_count", made(ego_lane=3)),
         ("table_lane_in_count", made(entities=first(lane=3))),
     ],
@@ -86,6 +88,13 @@ def test_a_vehicle_that_stands_in_a_picture_in_which_nothing_moves_is_not_called
     ]
     beside = [first(boxes=FROZEN)[0], {**SOUND["entities"][0], "id": "e2", "role": "other"}]  # type: ignore[index]
     assert "table_box_not_frozen" in rules_broken(made(entities=beside, contact_time=None))
+
+
+def test_labels_of_synthetic_clips_have_no_fault() -> None:
+    for plan in plan_clips(seed=0, count=len(SCENARIOS)):
+        table = gold_label(stage_clip(plan), LEDGER).stage0
+        assert table is not None
+        assert table_faults(table, duration_s=plan.duration) == (), plan.scenario
 
 
 @pytest.mark.parametrize("box", [[-1, 0, 10, 10], [0, 0, 1001, 10]])
