@@ -135,7 +135,7 @@ class _Probe:
             clips=(),
             extra={"probe": {"steps": _by_name(steps), "listing": dict(listing)}},
         )
-        templates = json_blob({})
+        templates = json_blob({f"probe/{step.name}": step.text for step in steps})
         await self._append(RunStarted(manifest=manifest, rules=None, templates=templates.ref), (templates,))
 
     async def end(self, stopped: str | None) -> None:
