@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,11 @@ def media_tokens(call: ChatCall) -> int:
 def obedient(call: ChatCall) -> Reply:
     """A server that does all that it is asked."""
     text = '{"colour": "red", "count": 1}' if "response_format" in call.body else f"red {call.body.get('seed')}"
+    thoughts = {"reasoning": "something red"} if "chat_template_kwargs" in call.body else {}
     tokens = TEXT_TOKENS + media_tokens(call)
     cached = {"prompt_tokens_details": {"cached_tokens": 448}} if "Is anything" in call.text else {}
     usage = {"prompt_tokens": tokens, "completion_tokens": 9, **cached}
-    return completion(text, model=call.body["model"], usage=usage, choices=call.body.get("n", 1))
+    return completion(text, model=call.body["model"], usage=usage, choices=call.body.get("n", 1), message=thoughts)
 
 
 def deaf(call: ChatCall) -> Reply:
@@ -64,7 +66,14 @@ def strict(call: ChatCall) -> Reply:
         return error_body(400, {"error": {"message": "at most 5 images"}})
     if call.body.get("n", 1) > 1:
         return error_body(400, {"error": {"message": "n must be 1"}})
-    return completion("red", usage={"prompt_tokens": TEXT_TOKENS + 100 * len(parts(call, "video_url"))})
+    seen = len(parts(call, "video_url")) + len(parts(call, "image_url"))
+    return completion("red", usage={"prompt_tokens": TEXT_TOKENS + 100 * seen})
+
+
+def thoughtless(call: ChatCall) -> Reply:
+    """An obedient server whose model doesn't think, whatever it is asked."""
+    body = {name: value for name, value in call.body.items() if name != "chat_template_kwargs"}
+    return obedient(replace(call, body=body))
 
 
 def silent(call: ChatCall) -> Reply:
@@ -110,6 +119,8 @@ EXPECTED: list[tuple[Callable[[ChatCall], Reply], dict[str, str]]] = [
             "video seen": "no",
             "frame rate honoured": "ignored",
             "pixel limit": "ignored",
+            "images in a request": "ignored",
+            "largest data URL": "ignored",
             "structured output": "ignored",
             "n > 1": "ignored",
             "repeatable at temperature 0": "no",
@@ -126,6 +137,13 @@ EXPECTED: list[tuple[Callable[[ChatCall], Reply], dict[str, str]]] = [
             "largest data URL": "yes",
             "structured output": "no",
             "n > 1": "no",
+        },
+    ),
+    (
+        thoughtless,
+        {
+            "structured output": "yes",
+            "structured output with reasoning": "unknown",
         },
     ),
     (
@@ -217,6 +235,15 @@ def test_what_a_condition_asks_and_the_card_says_is_ignored_is_warned_of(tmp_pat
         "F=schema constrains the reply",
         "several samples are asked for in one call",
     ]
+    frames = parse_condition("M=test/m,V=frames-8")
+    (warning,) = card_warnings(card.result, frames, fps=None, samples_in_one_call=False)
+    assert warning.startswith("frames are sent as images")
+
+
+def test_nothing_is_warned_of_where_the_card_is_good(tmp_path: Path) -> None:
+    probe(tmp_path, obedient)
+    card = latest_card(tmp_path, "test/m")
+    assert card is not None
     quiet = parse_condition("M=test/m,V=frames-8")
     assert card_warnings(card.result, quiet, fps=None, samples_in_one_call=False) == ()
 

@@ -43,7 +43,7 @@ class ProbeCard:
     """The projection behind ``vlmrec probe``."""
 
     name: ClassVar[str] = "probe"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     several: ClassVar[bool] = False
     handles: ClassVar[tuple[type[Payload], ...]] = (CallRequested, CallCompleted, CallFailed)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from vlmrec.events import CallCompleted, CallFailed
 from vlmrec.models.envelope import Choice, read_envelope
@@ -111,6 +112,8 @@ def _callable_model(reading: ProbeReading) -> Check:
         return _untold(reading, "model callable", "text")
     listed = reading.listing.get("listed")
     detail = "and listed" if listed else "though not listed" if listed is False else "the list could not be had"
+    if (context := reading.listing.get("context")) is not None:
+        detail += f", with a context of {context} tokens"
     return _check("model callable", "yes", detail, reading.ids("text"))
 
 
@@ -204,7 +207,11 @@ def _structured_plain(reading: ProbeReading) -> Check:
 
 
 def _structured_thinking(reading: ProbeReading) -> Check:
-    return _structured(reading, "structured output with reasoning", "schema_thinking")
+    check = _structured(reading, "structured output with reasoning", "schema_thinking")
+    if check.verdict == "yes" and not _has_thought(reading, "schema_thinking"):
+        # a field that is taken and not acted on leaves the question open
+        return replace(check, verdict="unknown", detail=f"{check.detail}, and no reasoning to go with it")
+    return check
 
 
 def _several_choices(reading: ProbeReading) -> Check:
@@ -272,6 +279,13 @@ def _structured(reading: ProbeReading, name: str, step: str) -> Check:
     return _check(name, "ignored", f"free text ({read.reason})", reading.ids(step))
 
 
+def _has_thought(reading: ProbeReading, step: str) -> bool:
+    done, body = reading.done(step), reading.body(step)
+    if done is not None and done.usage.reasoning_tokens:
+        return True
+    return body is not None and bool(read_reply(body, compile_schema(SCHEMA)).reasoning)
+
+
 def _largest(reading: ProbeReading, name: str, steps: Sequence[str], shown: Callable[[int], str]) -> Check:
     """How far a growing series went, and what stopped it."""
     tried = [step for step in steps if reading.done(step) is not None or reading.failed(step) is not None]
@@ -279,6 +293,9 @@ def _largest(reading: ProbeReading, name: str, steps: Sequence[str], shown: Call
         return _check(name, "not_tried", "the probe didn't ask")
     good = [step for step in tried if reading.done(step) is not None]
     stopped = next((failed for step in tried if (failed := reading.failed(step)) is not None), None)
+    counted = [tokens for step in good if (tokens := reading.media_tokens(step)) is not None]
+    if counted and max(counted) <= NOTICEABLE:
+        return _check(name, "ignored", "taken, with no more prompt tokens than text alone", reading.ids(*tried))
     size = reading.planned(good[-1], "size") if good else None
     detail = f"at least {shown(size)}" if isinstance(size, int) else "none"
     if stopped is not None:
