@@ -1,21 +1,21 @@
 """Window families: which part of a clip, and how densely, a question is shown. Pure.
 
-Under V=window the family follows the question's time scope and viewpoint: signals and road markings
-want few sharp frames of the whole clip, an instant wants dense frames before and around the contact,
-everything else a wider look. Bounds come from the entity table's contact time; without one the
-contact family shows the whole clip at its own rate.
+Under V=window the family follows the question's time scope, subject and viewpoint: signals and road
+markings want few sharp frames of the whole clip; an instant, and what one vehicle does in the stretch
+before contact, want dense frames up to the contact; scenes and relations a wider look. Bounds come from
+the entity table's contact time; without one the contact family shows the whole clip at its own rate.
 """
 
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from vlmrec.ledger import Question, TimeScope, Viewpoint
+from vlmrec.ledger import Question, Subject, TimeScope, Viewpoint
 from vlmrec.media.prepare import MediaSpec
 from vlmrec.stages.condition import Condition
 
 Family: TypeAlias = Literal["whole", "contact", "signal", "wide"]
 
-BEFORE_CONTACT_S = Fraction(4)
+BEFORE_CONTACT_S = Fraction(5)
 AFTER_CONTACT_S = Fraction(1)
 
 _RATES = {"contact": "frames-8fps", "signal": "frames-6", "wide": "frames-2fps"}
@@ -28,7 +28,8 @@ def window_of(condition: Condition, question: Question) -> Family:
         return "whole"
     if question.viewpoint in _SPARSE:
         return "signal"
-    if question.time_scope is TimeScope.INSTANT:
+    moves = question.subject is Subject.PARTY and question.viewpoint is Viewpoint.VEHICLE
+    if question.time_scope is TimeScope.INSTANT or (question.time_scope is TimeScope.SPAN and moves):
         return "contact"
     return "wide"
 
