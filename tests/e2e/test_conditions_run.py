@@ -296,3 +296,22 @@ def test_presigned_delivery_without_a_store_is_refused_with_what_to_set(
     assert "VLMREC_S3_BUCKET" in output
     with pytest.raises(InputError, match="known"):
         parse_condition("V=presigned")
+
+
+def test_a_monitored_run_that_was_stopped_goes_on_and_a_call_that_was_monitored_is_not_sent_again(
+    clips: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "store" / "halted.db"
+    asked = ["--run-id", "halted", "--max-calls"]
+    settings = ["--condition", "F=schema", "--monitor-rate", "1", "--in-flight", "1"]
+    code, _ = cli_run("extract", str(clips / "one.mp4"), *settings, *asked, "7")
+    assert code == 3
+    code, said = cli_run("extract", *asked, "1000", "--resume")
+    assert code == 0, said
+    with open_log(log) as reader:
+        requested = [event.data for event in reader.events([CallRequested.type])]
+    keys = [data.call_key() for data in requested]  # type: ignore[attr-defined]
+    assert len(keys) == len(set(keys))
+    stages = [data.stage for data in requested]  # type: ignore[attr-defined]
+    assert stages.count(Stage.MONITOR) == stages.count(Stage.PREDICATE) > 3
+    assert replays(log)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from vlmrec import __version__
 from vlmrec.errors import ResumeRefused
@@ -23,6 +24,7 @@ from vlmrec.events import (
     RateChanged,
     RunResumed,
     RunStopped,
+    Stage,
     make_event,
 )
 from vlmrec.ledger import Ledger
@@ -217,11 +219,16 @@ def check_fingerprints(stored: Stored, templates: Templates, blobs: Blobs) -> No
             if isinstance(event.data, CallRequested)
         }
         for turn in state.turns.values():
-            for sample, call in turn.calls.items():
+            watched = replace(turn.opened, stage=Stage.MONITOR)
+            calls = [
+                *((turn.opened, each) for each in turn.calls.items()),
+                *((watched, each) for each in turn.monitors.items()),
+            ]
+            for opened, (sample, call) in calls:
                 if call.completed is None:
                     continue
                 key = (*call.completed.call_key(), call.completed.attempt)
-                effect = SendCall(turn.opened, sample, call.completed.attempt)
+                effect = SendCall(opened, sample, call.completed.attempt)
                 _compare(stored, templates, state, effect, requests[key], blobs)
 
 
