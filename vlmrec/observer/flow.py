@@ -36,6 +36,8 @@ def track_corners(before: Gray, after: Gray, *, mask: Gray, most: int = 300, spa
 
 def track_points(before: Gray, after: Gray, points: Points) -> Flow:
     """The flow at ``points``; those not found again are left out."""
+    if not len(points):
+        return Flow(np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32))
     start = np.ascontiguousarray(points.reshape(-1, 1, 2), np.float32)
     there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, start.copy(), winSize=(15, 15), maxLevel=3)
     back, found_back, _ = cv2.calcOpticalFlowPyrLK(after, before, there, there.copy(), winSize=(15, 15), maxLevel=3)

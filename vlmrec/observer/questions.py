@@ -286,6 +286,8 @@ def contact_area(scene: Scene, party: Party) -> Finding:
 def lane_ends(scene: Scene, party: Party) -> Finding:
     """Whether the far line of the lane that was left runs on behind the contact."""
     found = scene.roadway.lane_ends
+    if found and party is Party.SELF:
+        return unknown("the end of the ego's own lane would have to be seen ahead")
     if found is None or maneuver(scene, party).value != "lane_change":
         return unknown("not measured")
     keeping = _keeping(scene, party)

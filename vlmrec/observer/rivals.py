@@ -15,6 +15,7 @@ from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
 
 Floats = NDArray[np.float64]
 
+DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 IN_THE_WAY = 0.8  # lanes to the side of the camera
@@ -37,6 +38,8 @@ class Candidate(NamedTuple):
 def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
     """Vehicles that could have been hit at ``time``, the likeliest first."""
     height = measures.size[1]
+    # By night the edge of the headlights' pool passes for a vehicle beside the camera.
+    dark = float(np.median(measures.model.middle[-max(5, height // 12) :, 0])) < DARK
     found: list[Candidate] = []
     for path in paths:
         if path.times[0] > time - 0.25 or len(path.times) < 7:
@@ -44,7 +47,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
         if _fixture(path, time, height):
             continue
         ahead = _ahead(path, time, height)
-        beside = _beside(path, time, height)
+        beside = None if dark else _beside(path, time, height)
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead, True))
         elif beside is not None:
