@@ -38,7 +38,8 @@ class RoadModel(NamedTuple):
 
 def bonnet_floor(pictures: Sequence[Picture]) -> NDArray[np.int64]:
     """Per column, the last row of the outside world: below it nothing changed over the clip."""
-    grays = np.stack([cv2.GaussianBlur(cv2.cvtColor(p, cv2.COLOR_BGR2GRAY), (5, 5), 0) for p in pictures])
+    blurred = [cv2.GaussianBlur(cv2.cvtColor(p, cv2.COLOR_BGR2GRAY), (5, 5), 0) for p in pictures]
+    grays = np.asarray(np.stack(blurred), np.uint8)
     height, width = grays.shape[1:]
     quiet = np.percentile(grays, 85, axis=0).astype(np.float32) - np.percentile(grays, 15, axis=0).astype(np.float32)
     moving = quiet > 5.0
