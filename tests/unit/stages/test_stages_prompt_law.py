@@ -89,6 +89,24 @@ def test_no_prompt_of_any_question_names_a_chart_its_condition_or_a_candidate(ve
 
 
 @pytest.mark.parametrize("version", versions())
+@pytest.mark.parametrize("setting", ["S1,L=ko,G3", "S1,L=en,G3", "S2,L=ko,G3", "S2,L=en,G3"])
+def test_stage_0_asks_for_a_scene_or_table_and_names_no_chart_and_no_question(version: str, setting: str) -> None:
+    condition = parse_condition(setting)
+    context = make_context(condition, version=version)
+    (_, key), state = context.stage_zero, ClipState("clip")
+    turn = _turn_opened(context, state, key, 0)
+    prompt = build_prompt(load_templates(condition.language), context, state, turn, table=None, scene=None)
+    text = f"{prompt.system}\n{prompt.tail}"
+    assert prompt.lead == ()
+    assert prompt.tail.startswith(f"[task] {key.question_id}\n")
+    assert not [name for name in chart_names(version) | engine_words(version) if name in text]
+    assert CHART_ID.search(text) is None
+    assert ROLE.search(text) is None
+    assert SHARE.search(text) is None
+    assert not [question.id for question in context.ledger.questions if question.id in text]
+
+
+@pytest.mark.parametrize("version", versions())
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_the_question_is_shown_as_the_ledger_has_it_and_definitions_only_where_asked_for(
     version: str, language: str
