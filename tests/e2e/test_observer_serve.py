@@ -27,7 +27,7 @@ def observer_url() -> Iterator[str]:
 def test_observer_serve_names_its_address_and_answers(observer_url: str) -> None:
     with httpx.Client(base_url=observer_url, trust_env=False) as client:
         assert client.get("/health").status_code == 200
-        body = {"model": "observer/flow-1", "messages": [{"role": "user", "content": "What do you see?"}]}
+        body = {"model": "observer/classical", "messages": [{"role": "user", "content": "What do you see?"}]}
         reply = client.post("/v1/chat/completions", json=body).json()
     assert '"status": "unknown"' in reply["choices"][0]["message"]["content"]
 
