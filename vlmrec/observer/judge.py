@@ -172,7 +172,7 @@ def _leader(view: View, time: float, rival: int) -> bool:
     """Whether a vehicle was ahead in the ego's lane about the contact, beyond what was hit."""
     for path in view.paths:
         around = (path.times >= time - 0.8) & (path.times <= time + 1.2)
-        if path.number == rival or around.sum() < 4 or float(np.abs(np.median(path.beside[around]))) > 0.35:
+        if path.number == rival or around.sum() < 4 or float(np.abs(np.median(path.beside[around]))) > 0.45:
             continue
         if float(path.near[around].max()) < 0.2 * view.measures.size[1] and path.width > 1.0:
             return True

@@ -44,7 +44,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     for path in paths:
         if path.times[0] > time - 0.25 or len(path.times) < 7:
             continue
-        if _fixture(path, time, height):
+        if _fixture(path, time, height, dark):
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
@@ -61,7 +61,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     return [candidate._replace(lonely=lonely) for candidate in found]
 
 
-def _fixture(path: Path, time: float, height: int) -> bool:
+def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     """A barrier: for seconds it comes neither nearer nor gets away, and it reaches from beside the camera far ahead."""
     before = path.times <= time
     near = path.near[before]
@@ -71,7 +71,7 @@ def _fixture(path: Path, time: float, height: int) -> bool:
     front = path.front[before]
     far = float(np.median(front))
     still = float(np.percentile(front, 95) - np.percentile(front, 5)) < 0.12 * far
-    return steady and (far < 0.25 * height or still)
+    return steady and (far < 0.25 * height or still or dark)
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
@@ -187,7 +187,8 @@ def _keeping(path: Path, time: float, own: Keeping) -> Keeping:
 
 def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float) -> Heading | None:
     last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
-    if last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
+    along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
+    if not along and last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
         return "crossing"
     if whole is None or whole.error > 0.25:
         return None
