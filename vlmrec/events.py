@@ -131,7 +131,9 @@ class EngineSubmitted(Payload, frozen=True, kw_only=True):
 
     round: Annotated[int, Meta(ge=1, description="The round whose results were folded in before this submission.")]
     attempt: Annotated[int, Meta(ge=1)]
-    request: Annotated[BlobRef | None, Meta(description="Null where an embedded engine was called as a function.")] = None
+    request: Annotated[BlobRef | None, Meta(description="Null where an embedded engine was called as a function.")] = (
+        None
+    )
     reply: Annotated[BlobRef | None, Meta(description="Null likewise, and where no usable reply came.")] = None
     http_status: int | None = None
     engine_version: str | None = None
