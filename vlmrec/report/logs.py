@@ -9,6 +9,7 @@ from vlmrec.events import Event
 from vlmrec.log import LogReader
 from vlmrec.log.store import open_run
 from vlmrec.projections.core import RUN_HANDLES, LogProvenance, LogSource
+from vlmrec.stages.clips import read_clip_set as read_ids
 
 RUN_TYPES = frozenset(cls.type for cls in RUN_HANDLES)
 
@@ -56,19 +57,8 @@ def open_sources(paths: Iterable[Path], *, clip: str | None = None) -> Iterator[
 
 
 def read_clip_set(path: Path | None) -> frozenset[str] | None:
-    """The clip ids in a file, one a line; empty lines and those after ``#`` don't count. None for no file."""
-    if path is None:
-        return None
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read as a list of clip ids ({error})") from error
-    from unicodedata import normalize
-
-    clips = frozenset(normalize("NFC", line.strip()) for line in lines if line.strip() and not line.startswith("#"))
-    if not clips:
-        raise InputError(f"{path}: names no clip; expected one clip id a line")
-    return clips
+    """The clip ids in a file, as extraction reads them. None for no file."""
+    return None if path is None else read_ids(path)
 
 
 def _known(reader: LogReader, clip: str) -> None:

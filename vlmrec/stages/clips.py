@@ -1,5 +1,6 @@
 """Which clips a run is over: files found, named by their stem in NFC, and told apart by name. Reads the file system."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -57,8 +58,15 @@ def find_clips(paths: Sequence[Path]) -> tuple[ClipSource, ...]:
 
 
 def read_clip_set(path: Path) -> frozenset[str]:
-    """The clip ids of a ``--clips`` file: one a line, ``#`` begins a remark. Raises InputError when it names none."""
-    lines = (line.partition("#")[0].strip() for line in path.read_text("utf-8").splitlines())
+    """The clip ids of a ``--clips`` file: one a line, a ``#`` at its start or after a blank begins a remark.
+
+    Raises InputError when it can't be read, or names none.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read as a list of clip ids ({error})") from error
+    lines = (re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip() for line in text.splitlines())
     names = frozenset(unicodedata.normalize("NFC", line) for line in lines if line)
     if not names:
         raise InputError(f"{path}: names no clip; expected one clip id a line")
