@@ -2,7 +2,8 @@
 
 ``COMMANDS`` is the static table of sub-commands, so that ``vlmrec --help`` and completion load no
 library code. This is the one place where a VlmrecError becomes a line on stderr and an exit code;
-an interrupt ends with 130, a closed pipe in silence; anything else is a bug and keeps its traceback.
+an interrupt ends with 130, a closed pipe in silence, a file that the system refuses with its name and the reason;
+anything else is a bug and keeps its traceback.
 """
 
 import os
@@ -14,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vlmrec import __version__
-from vlmrec.errors import INTERRUPTED, VlmrecError
+from vlmrec.errors import INTERRUPTED, InputError, VlmrecError
 
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 
@@ -110,6 +111,11 @@ class LazyGroup(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(BROKEN_PIPE)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            click.echo(f"Error: {error.filename}: {error.strerror}", err=True)
+            ctx.exit(InputError.exit_code)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -99,6 +99,19 @@ def test_an_error_for_people_is_one_line_and_an_exit_code(error: type[VlmrecErro
     assert result.stdout == ""
 
 
+def test_what_the_system_refuses_is_one_line_that_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = program("schema", "--write", str(tmp_path / "file" / "below"))
+    assert done.returncode == 2
+    assert done.stderr == f"Error: {tmp_path / 'file' / 'below'}: Not a directory\n"
+
+
+def test_a_catalog_of_no_store_is_refused(tmp_path: Path) -> None:
+    done = program("catalog", "--store", str(tmp_path / "nowhere"))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"Error: there is no store {tmp_path / 'nowhere'}")
+
+
 def test_an_interrupt_ends_with_130() -> None:
     assert invoke(raising(KeyboardInterrupt())).exit_code == 130
 

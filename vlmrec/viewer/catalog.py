@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from vlmrec.errors import LogError
+from vlmrec.errors import InputError, LogError
 from vlmrec.gold import GoldSet
 from vlmrec.log.reader import LogReader, open_log
 from vlmrec.log.store import run_logs
@@ -34,7 +34,12 @@ class Cataloged(NamedTuple):
 
 
 def update_catalog(store: Path, *, gold: GoldSet | None = None) -> Cataloged:
-    """Bring the store's catalog up to date. Logs that can't be read are named and left out."""
+    """Bring the store's catalog up to date. Logs that can't be read are named and left out.
+
+    Raises InputError where there is no store.
+    """
+    if not store.is_dir():
+        raise InputError(f"there is no store {store}; record a run there first, or name another with --store DIR")
     path = store / NAME
     _discard_if_old(path)
     with closing(Database(path)) as db:
