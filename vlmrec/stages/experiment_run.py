@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from vlmrec.config import Config
 from vlmrec.errors import InputError
-from vlmrec.events import ClipFailed, ClipFinished, RunStopped
+from vlmrec.events import ClipFailed, ClipFinished, RunResumed, RunStarted, RunStopped
 from vlmrec.ledger import Ledger as EngineLedger
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
@@ -179,7 +179,6 @@ def _state(
         run_level = [event for event in reader.events() if event.clip is None]
         manifest = run_context(run_level, reader.blob).manifest
         endings = {event.clip: event.data for event in reader.events([ClipFinished.type, ClipFailed.type])}
-        reopened = {event.clip: event for event in reader.events(["clip.reopened"])}
     differs = other_settings(experiment, run, manifest, clips)
     if differs is not None:
         raise InputError(
@@ -187,9 +186,8 @@ def _state(
             "another name, or put the setting back"
         )
     failed = sum(isinstance(data, ClipFailed) for data in endings.values())
-    last = run_level[-1].data
-    whole = isinstance(last, RunStopped) and last.reason == "done" and len(endings) == len(manifest.clips)
-    if not whole or (reopened and not isinstance(last, RunStopped)):
+    last = [event.data for event in run_level if isinstance(event.data, (RunStarted, RunResumed, RunStopped))][-1]
+    if not isinstance(last, RunStopped) or last.reason != "done" or len(endings) < len(manifest.clips):
         return "unfinished", None
     return "done", RunResult("done", None, len(endings) - failed, failed, 0, True)
 

@@ -59,9 +59,9 @@ def everything_asked(context: RunContext) -> ClipState:
 
 
 SETTINGS = [
-    f"L={language},Q={mode},G{grounding},A{earlier},C{definitions}"
-    for language, mode, grounding, earlier, definitions in product(
-        ("ko", "en"), ("choice", "describe-map"), "03", "02", "01"
+    f"L={language},Q={mode},{levels}"
+    for language, mode, levels in product(
+        ("ko", "en"), ("choice", "describe-map"), ("G0,A0,C0", "G1,A1,C0", "G2,A0,C1", "G3,A2,C1")
     )
 ]
 
