@@ -28,7 +28,7 @@ def axis_options(function: Any) -> Any:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="CLIPS...")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[CLIPS]...")
 @click.option("--run-id", metavar="ID", help="Name of the run; its log is <store>/ID.db.")
 @click.option("--condition", metavar="TEXT", help="Axes that differ from the defaults, such as 'S2,G3,V=frames-4fps'.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Axis M alone. [default: the embedded observer]")
