@@ -11,11 +11,13 @@ from typing import Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from vlmrec.commands._output import note, print_json, print_table, warn
+from vlmrec.commands._same_settings import check_ranges, check_same_settings
 from vlmrec.config import load_config
 from vlmrec.errors import INTERRUPTED, InputError
-from vlmrec.log.store import resolve_run
+from vlmrec.log.store import resolve_run, run_path
 from vlmrec.models.budget import Limits, Price
 from vlmrec.report.oracle import make_oracle
 from vlmrec.report.probe_cards import asked_in_vain
@@ -84,6 +86,9 @@ def carry_out(
         raise InputError("name the run with --run-id")
     if settings["retry_failed"] and not settings["resume"]:
         raise InputError("--retry-failed goes with --resume")
+    check_ranges(settings)
+    if settings["resume"]:
+        _check_resume(store, run_id, settings)
     how = options(store, run_id, settings)
     config = load_config(settings["config"], environ=os.environ)
     new = None if settings["resume"] or settings["top_up"] else new_run(paths, store, settings)
@@ -105,6 +110,14 @@ def carry_out(
             return await begin(how, new, config, stop=stop, progress=progress)
 
     return run_id, store, asyncio.run(run())
+
+
+def _check_resume(store: Path, run_id: str, settings: Mapping[str, Any]) -> None:
+    context = click.get_current_context()
+    given = [name for name in settings if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    path = run_path(store, run_id)
+    if path.is_file():
+        check_same_settings(path, settings, given)
 
 
 def dry_run(store: Path, settings: Mapping[str, Any], *, as_json: bool) -> None:
@@ -141,7 +154,7 @@ def conclude(run_id: str, store: Path, result: RunResult, *, as_json: bool) -> N
         if result.detail:
             note(result.detail)
         if result.failed:
-            note(f"why clips failed: vlmrec show {run_id}")
+            note(f"why clips failed: vlmrec status {run_id}")
         if result.unfinished or result.reason != "done":
             note(f"go on with: vlmrec extract --run-id {run_id} --resume")
         if not result.sealed:

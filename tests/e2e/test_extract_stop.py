@@ -217,3 +217,37 @@ def test_a_second_writer_gets_a_clear_message(clips: Path, private_store: Path) 
     assert result.exit_code == 2
     assert "r.db" in result.output
     assert f"written by process {process.pid}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (["--condition", "V=frames-8"], "axis V is full, not frames-8"),
+        (["--grounding", "2"], "axis G is 0, not 2"),
+        (["--engine", "0.1.1"], "its engine is embedded:0.1.3, not embedded:0.1.1"),
+        (["--seed", "4"], "seed is 0, not 4"),
+        (["--temperature", "0.5"], "temperature is 0.0, not 0.5"),
+        (["--vote-threshold", "2/3"], "vote threshold"),
+        (["--delivery", "file"], "--delivery"),
+    ],
+)
+def test_a_resume_refuses_an_option_that_says_otherwise_than_the_run(
+    clips: Path, option: list[str], named: str
+) -> None:
+    with scripted_server(briefly) as server:
+        stopped_run(clips, server.url)
+        result = extract("--run-id", "r", "--resume", "--base-url", server.url, *option)
+        assert result.exit_code == 2, result.output
+        assert named in result.output
+        same = extract("--run-id", "r", "--resume", "--base-url", server.url, "--seed", "0", "--condition", "V=full")
+        assert same.exit_code == 0, same.output
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--fps", "0"], ["--temperature", "-1"], ["--top-p", "7"], ["--max-minutes", "nan"], ["--max-minutes", "-1"]],
+)
+def test_a_number_that_makes_no_sense_is_refused_before_anything_is_asked(clips: Path, option: list[str]) -> None:
+    result = extract(str(clips), "--run-id", "r", *option)
+    assert result.exit_code == 2
+    assert option[0] in result.output
