@@ -85,11 +85,16 @@ class GoldSet(Struct, frozen=True, kw_only=True):
         return tuple(sorted(found))
 
 
-def load_gold(directory: Path) -> GoldSet:
-    """Reads every label in ``directory``. Raises InputError, naming file and key, for the first bad one."""
+def load_gold(directory: Path, *, may_be_empty: bool = False) -> GoldSet:
+    """Reads every label in ``directory``. Raises InputError, naming file and key, for the first bad one.
+
+    So it does for a folder without labels, unless it ``may_be_empty``: one that labels are still to be written to.
+    """
     if not directory.is_dir():
         raise InputError(f"{directory}: expected a folder of gold files (<clip_id>.json, <clip_id>__A.json)")
     paths = sorted(path for path in directory.iterdir() if path.suffix == ".json" and is_label_name(path.name))
+    if not paths and not may_be_empty:
+        raise InputError(f"no labels in {directory} (expected <clip_id>.json or <clip_id>__A.json, one for each clip)")
     return gold_set({path.name: path.read_bytes() for path in paths}, where=str(directory))
 
 

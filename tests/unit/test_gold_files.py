@@ -139,6 +139,13 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_gold(tmp_path / "no_such")
 
 
+def test_a_folder_without_labels_is_refused_unless_they_are_still_to_come(tmp_path: Path) -> None:
+    (tmp_path / "_notes.json").write_text("not a label")
+    with pytest.raises(InputError, match=f"no labels in {tmp_path} .*<clip_id>.json"):
+        load_gold(tmp_path)
+    assert load_gold(tmp_path, may_be_empty=True).clip_ids == ()
+
+
 def test_names_in_either_unicode_form_are_one_clip() -> None:
     name = "사고_1"
     decomposed = unicodedata.normalize("NFD", name)

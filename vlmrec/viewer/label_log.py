@@ -133,7 +133,8 @@ def export_labels(store: Path, folder: Path, gold: Path | None) -> list[Path]:
     def never() -> str:
         raise AssertionError("an export writes no event")
 
-    return LabelLog(path, now=never, new_uuid=never).export(folder, load_gold(gold) if gold is not None else None)
+    base = load_gold(gold, may_be_empty=True) if gold is not None else None
+    return LabelLog(path, now=never, new_uuid=never).export(folder, base)
 
 
 def _label_in(gold: GoldSet | None, clip: str, labeler: str) -> GoldLabel | None:

@@ -70,7 +70,8 @@ class Live:
         """The runs and labels as they are now."""
         with self._guard:
             runs = [view.refresh() for view in self._views]
-            files = load_gold(self._gold_folder) if self._gold_folder and self._gold_folder.is_dir() else None
+            folder = self._gold_folder
+            files = load_gold(folder, may_be_empty=True) if folder and folder.is_dir() else None
             made = self.labels.labels(files)
             fresh = sites.site(
                 runs,
@@ -178,7 +179,8 @@ def make_app(live: Live, *, token: str, port: int) -> ASGIApp:
 
     async def export(request: Request) -> Response:
         await _body(request)
-        files = load_gold(live.export_folder) if live.export_folder.is_dir() else None
+        folder = live.export_folder
+        files = load_gold(folder, may_be_empty=True) if folder.is_dir() else None
         written = await run_in_threadpool(lambda: live.labels.export(live.export_folder, files))
         return _json({"folder": str(live.export_folder), "files": [path.name for path in written]})
 
