@@ -251,3 +251,25 @@ def test_a_number_that_makes_no_sense_is_refused_before_anything_is_asked(clips:
     result = extract(str(clips), "--run-id", "r", *option)
     assert result.exit_code == 2
     assert option[0] in result.output
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM events WHERE seq = 8", "UPDATE events SET data = '{}' WHERE seq = 8"])
+def test_a_damaged_log_is_not_gone_on_with(clips: Path, private_store: Path, damage: str) -> None:
+    import sqlite3
+
+    with scripted_server(briefly) as server:
+        stopped_run(clips, server.url)
+        connection = sqlite3.connect(private_store / "r.db")
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(damage)
+        for _, sql in triggers:
+            connection.execute(sql)
+        connection.commit()
+        connection.close()
+        sent = len(server.calls)
+        result = extract("--run-id", "r", "--resume", "--base-url", server.url)
+        assert result.exit_code == 2, result.output
+        assert "damaged" in result.output
+        assert len(server.calls) == sent

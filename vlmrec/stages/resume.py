@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from vlmrec import __version__
-from vlmrec.errors import ResumeRefused
+from vlmrec.errors import LogError, ResumeRefused, VlmrecError
 from vlmrec.events import (
     CallRequested,
     ClipReopened,
@@ -29,6 +29,7 @@ from vlmrec.events import (
 )
 from vlmrec.ledger import Ledger
 from vlmrec.log.reader import LogReader, open_log
+from vlmrec.log.verify import verify_log
 from vlmrec.log.writer import LogWriter
 from vlmrec.models.difference import first_difference
 from vlmrec.stages.calls import crashed_payload
@@ -125,19 +126,16 @@ async def resume_run(
     retry_failed: bool = False,
     progress: Progress = lambda clip, state: None,
 ) -> RunResult:
-    """Go on with the run at ``path``. Raises ResumeRefused where that can't be done, with the log untouched."""
-    with open_log(path) as reader:
-        stored = read_stored(reader)
-        texts = templates(stored.context.language)
-        check_unchanged(stored, ledger=ledger, templates=texts)
-        places = relocated(stored, clips)
-        check_fingerprints(stored, texts, reader.blob)
-        tasks = [
-            ClipTask(places[clip], fold(clip, events), failures_by_key(events))
-            for clip, events in stored.by_clip.items()
-        ]
-    check_same_bytes(tasks)
+    """Go on with the run at ``path``. Raises ResumeRefused where that can't be done, and LogError for a damaged log.
+
+    The log is this process's alone before it is read, so that nothing is added between reading and going on.
+    """
     with LogWriter.open(path) as writer:
+        try:
+            stored, texts, tasks = _taken_up(path, ledger, templates, clips)
+        except VlmrecError:
+            writer.seal()
+            raise
         with open_log(path, live=True) as reader:
             await _bring_up_to_date(writer, stored, tasks, parts, reader.blob, retry_failed=retry_failed)
         return await drive(
@@ -153,6 +151,30 @@ async def resume_run(
             stops=stored.stops,
             rate_changes=stored.rate_changes,
         )
+
+
+def _taken_up(
+    path: Path, ledger: Ledger, templates: Callable[[str], Templates], clips: Sequence[ClipSource]
+) -> tuple[Stored, Templates, list[ClipTask]]:
+    """The run as its log has it, once all that a resume rests on has been found in order."""
+    report = verify_log(path)
+    if not report.holds:
+        raise LogError(
+            f"{path}: the log is damaged ({report.faults[0]}), so the run can't be gone on with; "
+            f"`vlmrec verify {path}` says more"
+        )
+    with open_log(path) as reader:
+        stored = read_stored(reader)
+        texts = templates(stored.context.language)
+        check_unchanged(stored, ledger=ledger, templates=texts)
+        places = relocated(stored, clips)
+        check_fingerprints(stored, texts, reader.blob)
+        tasks = [
+            ClipTask(places[clip], fold(clip, events), failures_by_key(events))
+            for clip, events in stored.by_clip.items()
+        ]
+    check_same_bytes(tasks)
+    return stored, texts, tasks
 
 
 async def _bring_up_to_date(
