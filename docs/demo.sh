@@ -19,8 +19,7 @@ step extract "$demo/clips" --run-id older --engine 0.1.1
 step rescore older --engine 0.1.3
 step extract "$demo/clips" --run-id grounded --condition S2,G3,V=frames-4fps
 step score grounded --gold "$demo/clips/gold"
-clips=("$demo"/clips/*.mp4)
-step show grounded "$(basename "${clips[0]}" .mp4)"
+step show plain
 step verify grounded --replay
 step view plain grounded --gold "$demo/clips/gold" --clips-dir "$demo/clips" -o "$demo/view.html"
 step report plain grounded --gold "$demo/clips/gold" -o "$demo/report.html"
