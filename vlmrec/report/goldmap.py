@@ -1,15 +1,34 @@
-"""Labels made with one ledger, said in the words of another, through the engine's declared migrations.
+"""Labels brought to a run: read, held against their engine's charts, and said in the words of the run's ledger.
 
-Where a label's ledger is no embedded one, its answers stay as they are; projections leave them out and count them.
+Where a label's ledger is no embedded one, its charts can't be checked, and its answers stay as they are;
+projections leave them out and count them.
 """
+
+from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from vlmrec.engine.migration import Migration, load_migration, map_answers
-from vlmrec.engine.reference import load_reference, versions
-from vlmrec.gold import GoldLabel, GoldSet
+from vlmrec.engine.reference import Reference, load_reference, versions
+from vlmrec.errors import InputError
+from vlmrec.gold import OUT_OF_SCOPE, GoldLabel, GoldSet, load_gold
 from vlmrec.ledger import Ledger
 from vlmrec.projections.labels import GoldMapping
+
+
+def load_labels(folder: Path) -> GoldSet:
+    """The labels in ``folder``. Raises InputError for a bad file, and for a chart that the label's engine doesn't have.
+
+    A label set aside as ``out_of_section`` may name one: the chart that it means belongs to another section.
+    """
+    gold = load_gold(folder)
+    for clip, label in gold.reviewed.items():
+        _check_charts(label, f"{folder}/{clip}.json")
+    for labeller, labels in gold.labellers.items():
+        for clip, label in labels.items():
+            _check_charts(label, f"{folder}/{clip}__{labeller}.json")
+    return gold
 
 
 def gold_for_ledger(gold: GoldSet, target: Ledger) -> tuple[GoldSet, GoldMapping]:
@@ -26,7 +45,6 @@ def gold_for_ledger(gold: GoldSet, target: Ledger) -> tuple[GoldSet, GoldMapping
 class _Mapping:
     def __init__(self, target: Ledger) -> None:
         self._target = target
-        self._sources: dict[str, Ledger | None] = {}
         self._migrations: dict[str, Migration] = {}
         self._mapped = self._approximate = self._unmapped = 0
 
@@ -65,7 +83,33 @@ class _Mapping:
         )
 
     def _source(self, data_version: str) -> Ledger | None:
-        if data_version not in self._sources:
-            embedded = (load_reference(version).ledger for version in versions())
-            self._sources[data_version] = next((one for one in embedded if one.data_version == data_version), None)
-        return self._sources[data_version]
+        reference = _embedded(data_version)
+        return reference.ledger if reference is not None else None
+
+
+def _embedded(data_version: str) -> Reference | None:
+    """The embedded engine whose data is just this version's."""
+    version = data_version.partition("+")[0]
+    reference = load_reference(version) if version in versions() else None
+    return reference if reference is not None and reference.data_version == data_version else None
+
+
+def _check_charts(label: GoldLabel, shown: str) -> None:
+    reference = _embedded(label.data_version)
+    if reference is None or label.layer2_exclude == "out_of_section":
+        return
+    known = [chart.id for chart in reference.charts]
+    for key, leaf in _leaves(label):
+        if leaf not in known and leaf != OUT_OF_SCOPE:
+            raise InputError(
+                f"{shown}: {key} names the chart {leaf!r}, which {label.data_version} doesn't have; "
+                f"it has {', '.join(known)}, and {OUT_OF_SCOPE} for none of them"
+            )
+
+
+def _leaves(label: GoldLabel) -> Iterator[tuple[str, str]]:
+    for key, leaf in (("gold_leaf", label.gold_leaf), ("review_leaf", label.review_leaf)):
+        if leaf is not None:
+            yield key, leaf
+    for index, leaf in enumerate(label.equivalent_leaves):
+        yield f"equivalent_leaves[{index}]", leaf

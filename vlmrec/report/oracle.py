@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from vlmrec.canonical import json_blob
 from vlmrec.errors import InputError
 from vlmrec.events import AnswerGiven, Payload, Provenance, Stage, TableChecked, TableGiven
-from vlmrec.gold import GoldAnswer, load_gold
+from vlmrec.gold import GoldAnswer
 from vlmrec.ledger import Ledger
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import resolve_run
 from vlmrec.projections.labels import ClipGold, clip_gold
-from vlmrec.report.goldmap import gold_for_ledger
+from vlmrec.report.goldmap import gold_for_ledger, load_labels
 from vlmrec.stages.derive import Taken
 from vlmrec.stages.session import Oracle
 from vlmrec.stages.topup import TakenOver
@@ -80,7 +80,7 @@ def _gold_folder(text: str, beside: Sequence[Path]) -> Path | None:
 
 
 def _labels(folder: Path, ledger: Ledger) -> tuple[dict[ClipId, ClipGold], dict[str, Any]]:
-    gold, mapping = gold_for_ledger(load_gold(folder), ledger)
+    gold, mapping = gold_for_ledger(load_labels(folder), ledger)
     source: dict[str, Any] = {"kind": GOLD, "content": gold.content}
     if mapping.mapped or mapping.unmapped:
         source |= {

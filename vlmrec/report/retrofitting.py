@@ -13,12 +13,12 @@ from vlmrec.canonical import sha256_hex
 from vlmrec.config import Config
 from vlmrec.errors import InputError, StopRun
 from vlmrec.events import Manifest, RunStopped
-from vlmrec.gold import load_gold
 from vlmrec.log import Parent, open_log
 from vlmrec.log.store import run_path
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits
 from vlmrec.projections.core import Folding, Projected, event_types, project
 from vlmrec.projections.retrofit import RetrofitDescribeMap, Retrofitted, descriptions
+from vlmrec.report.goldmap import load_labels
 from vlmrec.report.logs import StoredLog, open_sources, read_clip_set
 from vlmrec.report.scoring import labels_for
 from vlmrec.stages.endpoints import open_model
@@ -32,7 +32,7 @@ def retrofit_run(
     """What the run's descriptions map to, beside what was chosen; by the mapper's log where one is given."""
     only = read_clip_set(clips)
     with open_sources([run, *([mapped] if mapped is not None else [])]) as logs:
-        labels, mapping = labels_for(logs[:1], load_gold(gold), only)
+        labels, mapping = labels_for(logs[:1], load_labels(gold), only)
         return project(RetrofitDescribeMap(labels, mapping=mapping), logs, clips=only)
 
 
@@ -73,7 +73,7 @@ async def map_by_model(
 
 
 def _tasks(log: StoredLog, gold: Path) -> tuple[Manifest, Sequence[MapTask]]:
-    projection = RetrofitDescribeMap(load_gold(gold))
+    projection = RetrofitDescribeMap(load_labels(gold))
     folding = Folding(projection, blob=log.blob)
     folding.feed(log.events(event_types(projection)))
     run = folding.results()

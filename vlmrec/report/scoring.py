@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldSet, gold_set, load_gold
+from vlmrec.gold import GoldSet, gold_set
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.projections.compare import CompareRuns, Comparison
 from vlmrec.projections.confusion import Confusion, ConfusionOfQuestion
@@ -15,7 +15,7 @@ from vlmrec.projections.meter import CallFigures
 from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.report.fewer import with_fewer_samples
-from vlmrec.report.goldmap import gold_for_ledger
+from vlmrec.report.goldmap import gold_for_ledger, load_labels
 from vlmrec.report.logs import open_sources, read_clip_set
 from vlmrec.stages.rules import RuleSet, parse_rules, rules_hash
 
@@ -31,7 +31,7 @@ def score_run(
     with open_sources([run]) as logs:
         if samples is not None:
             logs = [with_fewer_samples(run, samples)]
-        labels, mapping = labels_for(logs, load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_labels(gold), only)
         return project(ScoreRun(labels, mapping=mapping), logs, clips=only)
 
 
@@ -43,7 +43,7 @@ def compare_runs(
         raise InputError("compare needs two or more runs; name another one")
     only = read_clip_set(clips)
     with open_sources(runs) as logs:
-        labels, mapping = labels_for(logs, load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_labels(gold), only)
         return project(CompareRuns(labels, mapping=mapping, seed=seed, resamples=resamples), logs, clips=only)
 
 
@@ -57,7 +57,7 @@ def confusion_of(
         if ledger is not None and question_id not in ledger:
             known = ", ".join(sorted(question.id for question in ledger.questions))
             raise InputError(f"the ledger {ledger.data_version} has no question {question_id!r}; it has: {known}")
-        labels, mapping = labels_for(logs, load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_labels(gold), only)
         return project(ConfusionOfQuestion(labels, question_id, mapping=mapping), logs, clips=only)
 
 
@@ -67,7 +67,7 @@ def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = N
     with open_sources(runs) as logs:
         labels, mapping = gold_set({}), GoldMapping()
         if gold is not None:
-            labels, mapping = labels_for(logs, load_gold(gold), only)
+            labels, mapping = labels_for(logs, load_labels(gold), only)
         return project(ScanRuns(*shipped_rules(), labels, mapping=mapping), logs, clips=only)
 
 

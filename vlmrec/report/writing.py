@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldSet, gold_set, load_gold
+from vlmrec.gold import GoldSet, gold_set
 from vlmrec.projections.compare import CompareRuns
 from vlmrec.projections.confusion import ConfusionOfQuestion
 from vlmrec.projections.labels import GoldMapping
@@ -12,6 +12,7 @@ from vlmrec.projections.scan import ScanRuns
 from vlmrec.projections.score import ScoreRun
 from vlmrec.report.build import CONFUSED, Makers, build_report, report_parts
 from vlmrec.report.document import Report, all_plots, html, markdown
+from vlmrec.report.goldmap import load_labels
 from vlmrec.report.logs import open_sources, read_clip_set
 from vlmrec.report.scoring import labels_for, shipped_rules
 
@@ -27,7 +28,7 @@ def make_report(runs: Sequence[Path], gold: Path | None, *, clips: Path | None, 
             return build_report(
                 report_parts(logs, Makers(ScanRuns(rules, rules_hash, gold_set({})), None, None, None), only)
             )
-        labels, mapping = labels_for(logs, load_gold(gold), only)
+        labels, mapping = labels_for(logs, load_labels(gold), only)
         return build_report(report_parts(logs, _makers(labels, mapping, seed, resamples), only))
 
 

@@ -235,8 +235,7 @@ def test_the_command_warns_on_stderr_and_gives_one_json_document(tmp_path: Path)
 
 
 def test_one_run_alone_and_runs_of_two_ledgers_are_refused(tmp_path: Path) -> None:
-    gold = tmp_path / "gold"
-    gold.mkdir()
+    gold = write_gold(tmp_path / "gold", label("c")).parent
     one = RunBuilder(run_id="one", clips=["c"]).write(tmp_path)
     other = RunBuilder(run_id="other", clips=["c"], data_version="another").write(tmp_path)
     alone = CliRunner().invoke(command, [str(one), "--gold", str(gold)])

@@ -66,7 +66,7 @@ def test_the_command_draws_them_and_names_the_clips(tmp_path: Path) -> None:
 
 
 def test_a_question_that_the_ledger_does_not_have_is_refused_with_those_it_has(tmp_path: Path) -> None:
-    (tmp_path / "gold").mkdir()
+    write_gold(tmp_path / "gold", next(iter(world()[1].reviewed.values())))
     path = RunBuilder(clips=["a"]).write(tmp_path)
     printed = CliRunner().invoke(command, [str(path), "--gold", str(tmp_path / "gold"), "--question", "q_manoeuvre"])
     assert "q_collision, q_maneuver, q_signal" in str(printed.exception)
