@@ -13,7 +13,14 @@ from vlmrec.commands._options import run_argument
 @run_argument
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only events of this type; may be repeated.")
 @click.option("--clip", metavar="CLIP", help="Only events of this clip.")
-@click.option("--after", default=0, show_default=True, metavar="SEQ", help="Only events behind this place.")
+@click.option(
+    "--after",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="SEQ",
+    help="Only events behind this place.",
+)
 @click.option("--follow", is_flag=True, help="Go on as the run is written, until it stops or Ctrl-C.")
 @click.option(
     "--format",
@@ -30,6 +37,7 @@ def command(run: Path, types: tuple[str, ...], clip: str | None, after: int, fol
         vlmrec events demo --type call.completed --clip clip-001
         vlmrec events demo --follow --format cloudevents
     """
+    from vlmrec.log.clips import find_clip, same_form
     from vlmrec.log.export import LINES, checked_types
     from vlmrec.log.follow import follow_rows
     from vlmrec.log.sealing import seal_if_idle
@@ -39,6 +47,8 @@ def command(run: Path, types: tuple[str, ...], clip: str | None, after: int, fol
     line, out = LINES[form], sys.stdout.buffer
     with open_run(run) as log:
         info = log.info
+        if clip is not None:  # followed, one may still come
+            clip = same_form(clip) if follow and not log.stopped() else find_clip(log, clip)
         if not follow:
             out.writelines(line(info, row) for row in log.rows(wanted, clip, after))
             return

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,28 @@ def test_events_refuses_a_type_that_does_not_exist(store: Path) -> None:
     done = vlmrec(store, "events", "demo", "--type", "call")
     assert done.returncode == 2
     assert "there are: answer.accepted, " in done.stderr
+
+
+@pytest.mark.parametrize("follow", [[], ["--follow"]])
+def test_events_refuses_a_clip_that_the_run_does_not_have(store: Path, follow: list[str]) -> None:
+    done = vlmrec(store, "events", "demo", "--clip", "클립 2", *follow)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "demo has no clip '클립 2'; did you mean '클립 1'? its clips: 클립 1" in done.stderr
+
+
+def test_events_refuses_a_place_before_the_first(store: Path) -> None:
+    done = vlmrec(store, "events", "demo", "--after", "-1")
+    assert done.returncode == 2
+    assert "--after" in done.stderr
+
+
+def test_a_clip_is_found_by_its_name_in_either_unicode_form(store: Path) -> None:
+    name = unicodedata.normalize("NFD", "클립 1")
+    for command in (["events", "demo", "--clip"], ["show", "demo"], ["note", "demo", "x", "--clip"]):
+        done = vlmrec(store, *command, name)
+        assert (done.returncode, done.stderr) == (0, ""), command
+    noted = vlmrec(store, "events", "demo", "--type", "note.added").stdout
+    assert json.loads(noted)["data"]["clip"] == "클립 1"
 
 
 def test_a_reader_that_leaves_early_is_no_error(store: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from vlmrec.errors import InputError
 from vlmrec.events import NoteAdded, TurnOpened, make_event
+from vlmrec.log.clips import find_clip
 from vlmrec.log.format import Appended
 from vlmrec.log.reader import LogReader, open_log
 from vlmrec.log.writer import LogWriter
@@ -29,8 +30,7 @@ def add_note(
         raise InputError("a note needs a text: it is what others will read as the reason")
     with LogWriter.open(path) as writer:
         with open_log(path) as log:
-            if clip is not None and clip not in log.clips():
-                raise InputError(f"{path.stem} has no clip {clip!r}; its clips: {_some(map(str, log.clips()))}")
+            clip = None if clip is None else find_clip(log, clip)
             question_id, party = (None, None) if question is None else _asked(question, log, clip)
             ordinal = log.count(["note.added"]) + 1
         note = NoteAdded(

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from vlmrec.errors import InputError
 from vlmrec.events import Event
 from vlmrec.log import LogReader
+from vlmrec.log.clips import find_clip
 from vlmrec.log.store import open_run
 from vlmrec.projections.core import RUN_HANDLES, LogProvenance, LogSource
 from vlmrec.stages.clips import read_clip_set as read_ids
@@ -50,19 +50,9 @@ def open_sources(paths: Iterable[Path], *, clip: str | None = None) -> Iterator[
     """The logs at these paths, in the order named. Raises InputError for a clip that one of them doesn't know."""
     with ExitStack() as stack:
         readers = [stack.enter_context(open_run(path)) for path in paths]
-        if clip is not None:
-            for reader in readers:
-                _known(reader, clip)
-        yield [StoredLog(reader, clip=clip) for reader in readers]
+        yield [StoredLog(reader, clip=None if clip is None else find_clip(reader, clip)) for reader in readers]
 
 
 def read_clip_set(path: Path | None) -> frozenset[str] | None:
     """The clip ids in a file, as extraction reads them. None for no file."""
     return None if path is None else read_ids(path)
-
-
-def _known(reader: LogReader, clip: str) -> None:
-    clips = reader.clips()
-    if clip not in clips:
-        some = f"{', '.join(clips[:20])}{' …' if len(clips) > 20 else ''}" if clips else "none"
-        raise InputError(f"{reader.path.stem} has no events of a clip {clip!r}; its clips are: {some}")
