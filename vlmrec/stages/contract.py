@@ -8,7 +8,11 @@ REASON_LENGTH = 1500
 
 
 def answer_schema(options: tuple[Option, ...]) -> dict[str, JsonValue]:
-    """The JSON Schema of an answer with ``options``. The reason comes first, so that it is written before the choice."""
+    """The JSON Schema of an answer with ``options``. The reason comes first, so that it is written before the choice.
+
+    Every key is required: under constrained decoding a weak model leaves out what it may, the reason first of all,
+    and OpenAI's strict mode takes no schema with optional keys. Replies are read with less (``stages.reading``).
+    """
     codes = [option.code for option in options]
     return {
         "type": "object",
@@ -23,6 +27,6 @@ def answer_schema(options: tuple[Option, ...]) -> dict[str, JsonValue]:
             "evidence_end": {"type": ["number", "null"], "minimum": 0, "maximum": 3600},
             "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
         },
-        "required": ["status", "value"],
+        "required": ["reason", "status", "value", "evidence_start", "evidence_end", "confidence"],
         "additionalProperties": False,
     }
