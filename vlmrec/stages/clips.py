@@ -49,8 +49,9 @@ def find_clips(paths: Sequence[Path]) -> tuple[ClipSource, ...]:
         name = clip_id(path)
         other = found.setdefault(name, path)
         if other != path and not _same_file(other, path):
+            spelt = "" if other.stem == path.stem else ", whose names differ only in Unicode normal form (NFC, NFD)"
             raise InputError(
-                f"two files have the clip id {name!r}: {other} and {path}; rename one, or run them separately"
+                f"two files have the clip id {name!r}: {other} and {path}{spelt}; rename one, or run them separately"
             )
     if not found:
         raise InputError("no clips: name video files, or a folder that holds some")
