@@ -153,7 +153,8 @@ def test_a_servers_replies_are_saved_so_that_asking_again_is_offline(run_of_the_
 
 
 def test_an_engine_must_be_named_and_known(run_of_the_older_ledger: Path) -> None:
-    for arguments, named in ((["--engine", "9.9.9"], "9.9.9"), ([], "--engine")):
+    wrong = ((["--engine", "9.9.9"], "9.9.9"), ([], "--engine"), (["--engine-url", "nonsense"], "base URL 'nonsense'"))
+    for arguments, named in wrong:
         result = CliRunner().invoke(
             cli, ["rescore", "old", *arguments], env={"VLMREC_STORE": str(run_of_the_older_ledger / "store")}
         )

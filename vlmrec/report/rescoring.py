@@ -25,6 +25,7 @@ from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
 from vlmrec.log.writer import LogWriter
+from vlmrec.models.urls import check_base_url
 from vlmrec.projections.core import Projected, project
 from vlmrec.projections.memory import MemoryLog
 from vlmrec.projections.rescore import RescoreBeside, Rescored
@@ -108,7 +109,8 @@ def derived_name(parent: Parent, engine: str, mode: Mode) -> str:
 
 @contextmanager
 def remote_target(url: str) -> Iterator[Target]:
-    """The engine at ``url``, one request after the other."""
+    """The engine at ``url``, one request after the other. Raises InputError for what is no base URL."""
+    check_base_url(url)
     with asyncio.Runner() as runner:
         http = httpx.AsyncClient(base_url=url)
         client = EngineClient(http)

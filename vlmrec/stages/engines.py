@@ -10,6 +10,7 @@ from vlmrec.engine.client import EngineClient
 from vlmrec.engine.reference import versions
 from vlmrec.engine.server import create_app
 from vlmrec.errors import InputError
+from vlmrec.models.urls import check_base_url
 from vlmrec.protocol import EvaluateRequest
 from vlmrec.stages.extract import EngineDescription
 from vlmrec.stages.submission import EngineReply
@@ -36,10 +37,11 @@ class EnginePort:
 
 
 def engine_source(version: str | None, url: str | None) -> str:
-    """``embedded:VERSION`` or a base URL. Raises InputError when both are named, or an unknown version."""
+    """``embedded:VERSION`` or a base URL. Raises InputError when both are named, an unknown version, or no such URL."""
     if version is not None and url is not None:
         raise InputError("name an embedded engine with --engine, or a server with --engine-url, not both")
     if url is not None:
+        check_base_url(url)
         return url.rstrip("/")
     known = versions()
     chosen = version or known[-1]

@@ -145,7 +145,11 @@ def parse_experiment(text: str, *, path: Path) -> Experiment:
         name=name,
         clips=tuple(folder / clip for clip in read.clips),
         clip_set=folder / read.clip_set if read.clip_set is not None else None,
-        engine=_within(path, "engine", lambda: engine_source(read.engine, read.engine_url)),
+        engine=_within(
+            path,
+            "engine" if read.engine_url is None else "engine_url",
+            lambda: engine_source(read.engine, read.engine_url),
+        ),
         base_urls=read.base_urls,
         vote_threshold=_within(path, "settings.vote_threshold", lambda: vote_share(read.settings.vote_threshold)),
         settings=read.settings,

@@ -72,6 +72,11 @@ def test_the_name_is_the_files_own_where_none_is_given() -> None:
         ("[budget]", 'vote_threshold = "2"\n[budget]', "settings.vote_threshold: the vote threshold 2 is not between"),
         ("[budget]", 'monitor_rate = "x"\n[budget]', None),
         ('base = "V', 'engine = "9.9"\nbase = "V', "engine: there is no embedded engine '9.9'"),
+        (
+            'base = "V',
+            'engine_url = "nonsense"\nbase = "V',
+            "engine_url: base URL 'nonsense': expected http:// or https://",
+        ),
         ("[budget]", "[budget", "not TOML"),
     ],
 )
