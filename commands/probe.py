@@ -37,6 +37,7 @@ def command(
     """Find out what a model's server really does: frame rate, pixels, sizes, structured output, caching.
 
     Some thirty small calls, each recorded like those of a run; the card is a projection of that log.
+    Exit code 2 if not one of them succeeds.
 
     \b
         vlmrec probe vllm/my-model --base-url http://localhost:8000/v1
@@ -46,7 +47,7 @@ def command(
     from vlmrec.commands._tables import print_tables
     from vlmrec.log.store import resolve_run, run_path
     from vlmrec.projections.core import document
-    from vlmrec.report.probe_cards import card_tables, free_run_id, read_card
+    from vlmrec.report.probe_cards import card_tables, check_reached, free_run_id, read_card
 
     if (model is None) == (card is None):
         raise click.UsageError("name a MODEL to probe, or a stored probe with --card RUN")
@@ -60,6 +61,8 @@ def command(
         print_json(document(projected))
     else:
         print_tables(card_tables(projected))
+    if card is None:
+        check_reached(projected, path)
 
 
 def _probe(

@@ -11,8 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from scripted_server import ChatCall, Reply, Rule, completion, error_body, scripted_server
 
+from vlmrec.cli import cli
 from vlmrec.commands.probe import command
 from vlmrec.config import parse_config
+from vlmrec.errors import ServiceError
 from vlmrec.events import CallCompleted, CallFailed, CallRequested
 from vlmrec.log.reader import open_log
 from vlmrec.log.verify import verify_log
@@ -176,12 +178,26 @@ def test_the_card_says_what_a_server_does(tmp_path: Path, rule: Rule, expected: 
 
 
 def test_a_key_that_is_refused_ends_the_probe(tmp_path: Path) -> None:
-    _, card = probe(tmp_path, lambda call: error_body(401, {"error": "Unauthorized"}))
+    with pytest.raises(ServiceError, match=r"no call to test/m at .* succeeded \(.*probe-test-m\.db"):
+        probe(tmp_path, lambda call: error_body(401, {"error": "Unauthorized"}))
+    shown = CliRunner().invoke(command, ["--card", "probe-test-m", "--store", str(tmp_path), "--json"])
+    assert shown.exit_code == 0
+    card = {check["name"]: (check["verdict"], check["detail"]) for check in json.loads(shown.stdout)["checks"]}
     assert card["key accepted"][0] == "no"
     assert card["model callable"][0] == "no"
     assert card["video seen"][0] == "not_tried"
     with open_log(tmp_path / "probe-test-m.db") as log:
         assert log.count(["call.requested"]) == 1
+
+
+def test_a_server_that_is_not_there_ends_the_probe_with_its_own_exit_code(tmp_path: Path) -> None:
+    with scripted_server(obedient, model="m") as server:
+        url = server.url
+    done = CliRunner().invoke(cli, ["probe", "test/m", "--base-url", url, "--store", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "no call to test/m" in done.stderr
+    assert "no_connection" in done.stdout
+    assert (tmp_path / "probe-test-m.db").is_file()
 
 
 def test_passing_failures_are_sent_again_and_each_attempt_is_an_event(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vlmrec.config import Config, ResolvedModel
-from vlmrec.errors import LogError
+from vlmrec.errors import LogError, ServiceError
 from vlmrec.log.format import LogKind
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_logs, run_path
@@ -22,6 +22,16 @@ def read_card(path: Path) -> ProjectedCard:
     """The card of the probe logged at ``path``."""
     with open_sources([path]) as logs:
         return project(ProbeCard(), logs)
+
+
+def check_reached(card: ProjectedCard, path: Path) -> None:
+    """Raise ServiceError where no call of the probe logged at ``path`` succeeded."""
+    if card.measured.slowest_s is None:
+        called = next(check for check in card.result.checks if check.name == "model callable")
+        raise ServiceError(
+            f"no call to {card.result.model} at {card.result.endpoint} succeeded ({called.detail}); "
+            f"check the address, the model's name and the key, then probe again; what was tried is in {path}"
+        )
 
 
 def latest_card(store: Path, model: str) -> ProjectedCard | None:
