@@ -108,8 +108,9 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
     after = view.pace[(view.measures.times > jolt.time + 1.0) & (view.measures.times < jolt.time + 3.0)]
     after = after[np.isfinite(after)]
     slowed = len(after) >= 5 and float(np.median(after)) < 0.6 * view.usual
-    if jolt.ratio < SURE_JOLT and not slowed:
-        return None, None
+    ends = float(view.measures.times[-1]) < jolt.time + 2.0
+    if not slowed and not (ends and jolt.ratio >= SURE_JOLT):
+        return None, None  # whoever collides doesn't drive on as before
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
     found = candidates(view.paths, jolt.time, view.measures)
     return contact, found[0] if found else None

@@ -64,6 +64,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
 def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     """A barrier: for seconds it comes neither nearer nor gets away, and it reaches from beside the camera far ahead."""
     before = path.times <= time
+    before = before if before.sum() >= 40 else path.times <= time + 3.0
     near = path.near[before]
     if before.sum() < 40 or float(np.median(near)) < 0.4 * height:
         return False
@@ -200,6 +201,8 @@ def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace
 def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
     """Confidences that it stood before it moved, and that it never did."""
     start = float(path.times[0])
+    if any(pace.share < 1.6 * BACKWARDS for pace in windows):
+        return 0.0, 0.0
     for until in (max(first, start + 0.8), float(path.times[-1])):
         early = pace_over(path, ways, start, until)
         if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.12:
