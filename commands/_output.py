@@ -22,18 +22,16 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print a table: drawn on a terminal, aligned plain text in a pipe. Numbers stand to the right."""
+    """Print a table: drawn on a terminal, aligned plain text in a pipe. Numbers stand to the right.
+
+    Nothing is cut: where a terminal is too narrow for the longest words, each row becomes a block of lines.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
     right = [bool(cells) and all(_numeric(row[i]) for row in cells) for i in range(len(columns))]
     if sys.stdout.isatty():
-        _print_rich(columns, cells, right, title)
-        return
-    if title is not None:
-        click.echo(title)
-    widths = [max([_width(name), *(_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
-    for row in (list(columns), *cells):
-        padded = (_pad(text, width, to_right) for text, width, to_right in zip(row, widths, right, strict=True))
-        click.echo("  ".join(padded).rstrip())
+        _print_drawn(columns, cells, right, title)
+    else:
+        _print_plain(columns, cells, right, title)
 
 
 def warn(message: str) -> None:
@@ -80,15 +78,52 @@ def _pad(text: str, width: int, to_right: bool) -> str:
     return blanks + text if to_right else text + blanks
 
 
-def _print_rich(columns: Sequence[str], cells: list[list[str]], right: list[bool], title: str | None) -> None:
+def _fitted(columns: list[tuple[str, ...]], room: int) -> list[int] | None:
+    """Widths that leave every word whole and share out what is left; None where there is no room for that."""
+    whole = [max(map(_width, column)) for column in columns]
+    widths = [max((_width(word) for text in column for word in text.split()), default=1) for column in columns]
+    if sum(widths) > room:
+        return None
+    for _ in range(room):
+        for at, most in enumerate(whole):
+            if widths[at] < most and sum(widths) < room:
+                widths[at] += 1
+    return widths
+
+
+def _print_plain(columns: Sequence[str], cells: list[list[str]], right: list[bool], title: str | None) -> None:
+    if title is not None:
+        click.echo(title)
+    widths = [max([_width(name), *(_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    for row in (list(columns), *cells):
+        padded = (_pad(text, width, to_right) for text, width, to_right in zip(row, widths, right, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def _print_drawn(columns: Sequence[str], cells: list[list[str]], right: list[bool], title: str | None) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console()
+    widths = _fitted(list(zip(columns, *cells, strict=True)), console.width - 3 * len(columns) - 1)  # padding and rules
+    if widths is None:
+        _print_blocks(columns, cells, title)
+        return
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left")
-    for name, to_right in zip(columns, right, strict=True):
-        table.add_column(name, justify="right" if to_right else "left")
+    for name, to_right, width in zip(columns, right, widths, strict=True):
+        table.add_column(Text(name), justify="right" if to_right else "left", width=width)
     for row in cells:
         table.add_row(*(Text(text) for text in row))
-    Console().print(table)
+    console.print(table)
+
+
+def _print_blocks(columns: Sequence[str], cells: list[list[str]], title: str | None) -> None:
+    if title is not None:
+        click.echo(title)
+    width = max(map(_width, columns))
+    for row in cells:
+        for name, text in zip(columns, row, strict=True):
+            click.echo(f"  {_pad(name, width, False)}  {text}")
+        click.echo()

@@ -212,6 +212,21 @@ def test_a_table_in_a_pipe_is_aligned_text_also_for_wide_letters(capsys: pytest.
     assert capsys.readouterr().out == "chart   clips  note\n차43-2      3  -\nnone       12  a⏎b\n"
 
 
+@pytest.mark.parametrize("width", [12, 20, 40, 60, 80, 120])
+def test_a_terminal_of_any_width_shows_every_word_of_a_table(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ["clip", "misjudged", "correct_out_of_scope", "share [95 %]"]
+    rows = [("차43-2 한글", 3, 4, "25.0% [8.9, 53.2]"), ("b", 12, 5, None)]
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    _output.print_table(columns, rows, title="Clips of a run")
+    out = capsys.readouterr().out
+    words = [word for text in (*columns, *map(str, rows[0]), "Clips") for word in text.split()]
+    assert [word for word in words if word not in out] == []
+    assert "…" not in out
+
+
 @pytest.mark.parametrize("text", ["\x1b[31mred", "a\u202eb", "\x07", "x\u200by", "\ud800", "\u2066"])
 def test_nothing_that_drives_a_terminal_or_reorders_a_line_is_printed(text: str) -> None:
     shown = spelled(text)
