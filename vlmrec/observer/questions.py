@@ -57,8 +57,8 @@ def collision(scene: Scene, _: Party) -> Finding:
     sure = min(contact.confidence, rival.confidence)
     span = (contact.time - 0.3, contact.time + 0.7)
     if rival.small > 0:
-        if scene.leader:
-            return observed("object_contact", "a thing narrower than a car, behind a leader that drove on", *span, sure)
+        if scene.leader or rival.shed:
+            return observed("object_contact", "a thing narrower than a car, from the vehicle ahead", *span, sure)
         return unknown("what was hit is narrower than a car")
     if rival.how == "passed" and not _towards(scene):
         return unknown("a knock, and the vehicle just passed was not approached")
@@ -82,10 +82,11 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if rival is None:
         return unknown("no counterpart")
     apart, until = abs(rival.beside), _first_move(scene)
+    if rival.place == "edge" and rival.stood > 0:
+        start = min(rival.start, until)
+        return observed("lane_vs_roadside", "it stood beyond the edge line", start, until, rival.confidence)
     if rival.start > until - 0.3:
         return unknown("it came into sight when the first of the two had begun to move")
-    if rival.place == "edge" and rival.stood > 0:
-        return observed("lane_vs_roadside", "it stood beyond the edge line", rival.start, until, rival.confidence)
     if rival.place != "lane":
         return unknown("whether it was in a lane could not be read")
     if apart <= SAME_LANE:
@@ -288,7 +289,12 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     found = scene.roadway.lane_ends
     if found and party is Party.SELF:
         return unknown("the end of the ego's own lane would have to be seen ahead")
-    if found is None or maneuver(scene, party).value != "lane_change":
+    if maneuver(scene, party).value != "lane_change":
+        return unknown("no lane change was measured")
+    rival = scene.rival
+    if found is None and party is Party.OTHER and rival is not None and rival.queued and rival.place == "lane":
+        return observed("no", "others stood ahead of it in that lane", rival.start, rival.end, 0.7)
+    if found is None:
         return unknown("not measured")
     keeping = _keeping(scene, party)
     start = keeping.start if keeping is not None else scene.start

@@ -167,6 +167,7 @@ def rival_from(
         place=place,
         queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
+        shed=_shed(path, time),
         confidence=0.9 if candidate.lonely else 0.5,
     )
 
@@ -282,3 +283,9 @@ def _small(path: Path, time: float) -> float:
     if near.sum() < 4:
         return 0.0
     return 0.8 if float(np.median(path.span[near])) < 0.95 else 0.0
+
+
+def _shed(path: Path, time: float) -> bool:
+    """Whether the foot that is followed was a vehicle's first, and something narrow's at the end."""
+    early = (path.times < time - 2.0) & (path.near > 15)
+    return bool(early.sum() >= 10 and float(np.median(path.span[early])) > 1.1)

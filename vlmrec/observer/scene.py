@@ -77,6 +77,7 @@ class Rival(NamedTuple):
     place: Place | None  # where it was before it moved: in a lane, or beyond the road's edge line
     queued: bool  # others stood in the same lane, or parked in the same row
     small: float  # confidence that it is a thing, not a vehicle
+    shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
 
 
