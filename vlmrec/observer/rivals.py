@@ -85,7 +85,7 @@ def _ahead(path: Path, time: float, height: int) -> float | None:
     reach = float(np.abs(path.inner[there]).min())
     if near < (CLOSE_HIDDEN if hidden else CLOSE) or (off > IN_THE_WAY and reach > 0.5):
         return None
-    return min(near, 0.6) - 0.25 * max(0.0, min(off, reach + 0.3) - 0.35)
+    return min(near, 0.6) - 0.6 * max(0.0, min(off, reach + 0.3) - 0.45)
 
 
 def _beside(path: Path, time: float, height: int) -> float | None:
@@ -100,7 +100,7 @@ def _beside(path: Path, time: float, height: int) -> float | None:
     age = max(0.0, time - float(path.times[end[-1]]))
     if reach > 0.78:
         return None
-    return min(float(path.near[end].max()) / height, 0.6) - 0.3 * max(0.0, reach - 0.3) - 0.12 * age
+    return min(float(path.near[end].max()) / height, 0.6) - 0.4 * max(0.0, reach - 0.3) - 0.12 * age
 
 
 def _passed(paths: Sequence[Path], time: float, height: int) -> list[Candidate]:
