@@ -90,7 +90,7 @@ class Show:
     """The projection behind ``vlmrec show``."""
 
     name: ClassVar[str] = "show"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     several: ClassVar[bool] = False
     handles: ClassVar[tuple[type[Payload], ...]] = (
         ClipOpened,
@@ -145,7 +145,7 @@ class Show:
         turns = sorted(put, key=lambda item: (_round_of(item[1]), item[0]))  # not answers given that nobody asked for
         shown = ClipShown(
             clip="",
-            path=opened.path if opened else None,
+            path=opened.path if opened else state.media.path if state.media else None,
             duration_s=opened.duration_s if opened else None,
             truncated=opened.truncated if opened else False,
             media_failure=state.media.reason if state.media else None,

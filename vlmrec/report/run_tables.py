@@ -52,14 +52,14 @@ def clip_story(projected: Projected[Shown, ShownMeasured]) -> Iterator[str]:
     calls = _calls(projected.measured)
     for clip in projected.result.clips:
         length = f", {clip.duration_s:.2f} s" if clip.duration_s is not None else ""
-        yield f"{clip.clip}  ({clip.path or clip.media_failure or 'not opened'}{length})"
-        for remark in _flags(clip):
-            yield f"  ! {remark}"
+        yield f"{clip.clip}  ({clip.path or 'not opened'}{length})"
+        for remark in _flags(clip, failure=not _failed(clip)):  # the ending says why a clip failed
+            yield f"  ! {_without_path(remark, clip)}"
         for turn in clip.turns:
             yield ""
             yield from _turn_lines(turn, calls.get(_key(clip, turn)))
         yield ""
-        yield f"  {_ending(clip)}"
+        yield f"  {_without_path(_ending(clip), clip)}"
 
 
 def status_lines(projected: Projected[RunStatus, RunTimes], *, sealed: bool) -> Iterator[str]:
@@ -126,16 +126,25 @@ def _ending(clip: ClipShown) -> str:
     return f"outcome: {outcome.outcome}{why}{'; ' + charts if charts else ''}{'; incomplete' if outcome.incomplete else ''}"
 
 
-def _flags(clip: ClipShown) -> list[str]:
+def _failed(clip: ClipShown) -> bool:
+    return clip.outcome is not None and clip.outcome.outcome == "failed"
+
+
+def _without_path(text: str, clip: ClipShown) -> str:
+    """``text`` without the clip's path before what happened to it, where the path stands above."""
+    return text.replace(f"{clip.path}: ", "", 1) if clip.path else text
+
+
+def _flags(clip: ClipShown, *, failure: bool = True) -> list[str]:
     flags = []
     if clip.truncated:
         flags.append("decoded only in part")
-    if clip.media_failure is not None:
+    if failure and clip.media_failure is not None:
         flags.append(clip.media_failure)
     if clip.outcome is not None and clip.outcome.incomplete:
         flags.append("incomplete")
-    if clip.outcome is not None and clip.outcome.outcome == "failed" and clip.media_failure is None:
-        flags.append(clip.outcome.reason or "failed")
+    if failure and _failed(clip) and clip.media_failure is None:
+        flags.append((clip.outcome and clip.outcome.reason) or "failed")
     flags.extend(f"{'not to be counted' if note.exclude else 'note'}: {note.text}" for note in clip.notes)
     return flags
 

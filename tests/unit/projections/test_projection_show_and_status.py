@@ -9,6 +9,7 @@ from samples import sample_runs
 
 from vlmrec.commands.show import command as show
 from vlmrec.commands.status import command as status
+from vlmrec.events import MediaFailed
 from vlmrec.projections.core import project
 from vlmrec.projections.show import Show, Shown
 from vlmrec.projections.status import RunProgress, RunTimes
@@ -51,6 +52,18 @@ def test_show_prints_a_clip_turn_by_turn(tmp_path: Path) -> None:
     for part in ("q_maneuver / other", "lane_change", "3 (차41-1, 차43-2, 차43-3) -> 1 (차43-2)", "outcome: confirmed"):
         assert part in result.stdout
     assert "c2" not in result.stdout
+
+
+def test_a_clip_that_could_not_be_opened_shows_its_path_and_the_reason_once_each(tmp_path: Path) -> None:
+    run = RunBuilder(clips=["c"])
+    clip = run.clip("c", opened=False)
+    clip.add(MediaFailed(ordinal=1, path="clips/c.mp4", reason="clips/c.mp4: can't be opened as video"))
+    clip.fail("clips/c.mp4: can't be opened as video")
+    result = CliRunner().invoke(show, [str(run.write(tmp_path)), "c"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("c  (clips/c.mp4)\n")
+    assert result.stdout.count("clips/c.mp4") == 1
+    assert result.stdout.count("can't be opened as video") == 1
 
 
 def test_show_of_a_whole_run_and_of_an_unknown_clip(tmp_path: Path) -> None:
