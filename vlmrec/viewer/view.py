@@ -114,11 +114,14 @@ def title_of(runs: Sequence[RunData]) -> str:
 
 
 def check_output(output: Path, runs: Sequence[Path]) -> None:
-    """Raise InputError where the page would be written over a log or into a folder."""
+    """Raise InputError where the page would be written over a log or a folder, or below a file."""
     if output.is_dir():
         raise InputError(f"{output} is a folder; name the HTML file, such as {output / 'view.html'}")
     if output in runs or output.suffix == ".db":
         raise InputError(f"{output} is a log; the page must not be written over it")
+    above = next((path for path in output.parents if path.exists()), None)
+    if above is not None and not above.is_dir():
+        raise InputError(f"{output}: {above} is not a folder; write the page somewhere else")
 
 
 def _link(path: Path, output: Path) -> str:

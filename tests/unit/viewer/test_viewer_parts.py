@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from viewer_runs import make_gold, make_run
 
 from vlmrec.canonical import make_blob
+from vlmrec.errors import InputError
 from vlmrec.events import blob_refs
 from vlmrec.gold import load_gold
 from vlmrec.log import LogKind, LogWriter, open_log
@@ -22,6 +23,7 @@ from vlmrec.viewer.cells import long_text
 from vlmrec.viewer.page import policy, script, static_page
 from vlmrec.viewer.runs import RunView
 from vlmrec.viewer.videos import VideoFinder, Wanted, read_range
+from vlmrec.viewer.view import check_output
 
 HOSTILE = st.text(st.characters(codec=None, categories=None), max_size=60)
 
@@ -174,3 +176,11 @@ def test_documents_tell_wrong_from_right_and_differing_from_agreeing(tmp_path: P
     calls = {sample["call"] for turn in turns.values() for cell in turn["cells"] for sample in cell["samples"]}
     assert calls <= set(messages["calls"])
     assert all(one["request"] in messages["blobs"] for one in messages["calls"].values())
+
+
+def test_a_page_below_a_file_is_refused_saying_what_is_no_folder(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.touch()
+    with pytest.raises(InputError, match=r"notes\.txt is not a folder"):
+        check_output(file / "deep" / "x.html", [])
+    check_output(tmp_path / "new" / "x.html", [])
