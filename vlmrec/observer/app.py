@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -103,6 +103,8 @@ def create_app(*, cache_size: int = 32, workers: int = 1) -> Starlette:
             reply = await _reply(asked, cache)
         except BadRequest as error:
             return _error(error)
+        except ClientDisconnect:  # nobody is there to answer
+            return Response(status_code=499)
         return JSONResponse(_completion(asked, reply))
 
     async def models(_: Request) -> Response:

@@ -199,3 +199,17 @@ async def test_models_and_health_answer() -> None:
         listed = (await client.get("/v1/models")).json()["data"]
         assert [card["id"] for card in listed] == ["observer/classical"]
         assert (await client.get("/health")).status_code == 200
+
+
+async def test_a_client_that_goes_away_while_it_asks_is_no_error() -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": [], "query_string": b""}
+    await create_app()(scope, receive, send)
+    assert [message.get("status") for message in sent if message["type"] == "http.response.start"] == [499]
