@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from vlmrec.observer.questions import QUESTIONS, Finding, ego_motion, unknown
+from vlmrec.observer.finding import Finding, unknown
+from vlmrec.observer.motions import ego_motion
+from vlmrec.observer.questions import QUESTIONS
 from vlmrec.observer.request import ChatRequest, Question
 from vlmrec.observer.scene import Scene
 from vlmrec.observer.table import entity_table
