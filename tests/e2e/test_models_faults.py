@@ -198,7 +198,7 @@ async def test_truncated_refused_and_unreadable_replies_are_outcomes_and_never_a
 
 
 async def test_a_cost_limit_is_not_overrun_though_replies_are_lost_and_the_run_can_go_on(tmp_path: Path) -> None:
-    limit = Decimal("0.60")
+    limit = Decimal("0.10")
     kinds = ("reset", "cut", "524_html", "429")
     paths = clips(tmp_path / "clips", 3)
     config = {"price": Price(prompt=Decimal("0.1"), completion=Decimal(1))}
@@ -206,7 +206,7 @@ async def test_a_cost_limit_is_not_overrun_though_replies_are_lost_and_the_run_c
         first = await run(tmp_path, server, paths, limits=Limits(max_cost=limit), **config)
         assert first.reason == "budget"
         spent = charged(events(tmp_path))
-        assert Decimal("0.3") < spent <= limit
+        assert limit / 2 < spent <= limit
         again = await run(tmp_path, server, limits=Limits(max_cost=limit), **config)
         assert again.reason == "budget"
         assert charged(events(tmp_path)) <= limit
