@@ -6,7 +6,7 @@ served by any ASGI server, or called in process; all three give the same bytes.
 
 import msgspec
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -49,7 +49,8 @@ def app_for(reference: Reference) -> Starlette:
         return _json(status, reply)
 
     routes = [Route(path, stored, methods=["GET"]) for path in bodies]
-    return Starlette(routes=[*routes, Route("/evaluate", evaluation, methods=["POST"])])
+    routes.append(Route("/evaluate", evaluation, methods=["POST"]))
+    return Starlette(routes=routes, exception_handlers={ClientDisconnect: _gone})
 
 
 def evaluation_bytes(reference: Reference, request: EvaluateRequest) -> bytes:
@@ -69,6 +70,10 @@ def evaluate_bytes(reference: Reference, body: bytes) -> tuple[int, bytes]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         refusal = Refusal(kind="not_json", message=f"the request is not JSON: {error}")
     return 422, _refusal_body(reference, refusal)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=499)  # nobody is there to read it
 
 
 def _refused(reference: Reference, status: int, kind: str, message: str) -> Response:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -195,7 +195,7 @@ def make_app(live: Live, *, token: str, port: int) -> ASGIApp:
         Route("/api/labels/export", export, methods=["POST"]),
         Route("/video/{sha256}", video),
     ]
-    app = Starlette(routes=routes, exception_handlers={VlmrecError: _said})
+    app = Starlette(routes=routes, exception_handlers={VlmrecError: _said, ClientDisconnect: _gone})
     return Guard(app, token=token, port=port)
 
 
@@ -333,6 +333,10 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _said(request: Request, error: Exception) -> Response:
     return _json({"error": str(error)}, 400 if isinstance(error, InputError) else 500)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=499)  # nobody is there to read it
 
 
 def _json(document: Any, status: int = 200) -> Response:

@@ -1,5 +1,8 @@
 """The engine over ASGI: what each path gives, and what is refused."""
 
+from collections.abc import MutableMapping
+from typing import Any
+
 import httpx
 import msgspec
 import pytest
@@ -116,3 +119,17 @@ def test_a_version_or_section_that_is_not_there_is_said_so() -> None:
         create_app("9.9.9")
     with pytest.raises(InputError, match="no charts of the section 'opposite'"):
         load_reference("0.1.3", "opposite")
+
+
+async def test_a_client_that_goes_away_while_it_asks_is_no_error() -> None:
+    sent = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/evaluate", "headers": [], "query_string": b""}
+    await create_app(versions()[-1])(scope, receive, send)
+    assert [message["status"] for message in sent if message["type"] == "http.response.start"] == [499]

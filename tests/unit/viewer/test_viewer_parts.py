@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import re
+from collections.abc import MutableMapping
 from pathlib import Path
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import msgspec
@@ -22,6 +24,7 @@ from vlmrec.viewer import plots, site
 from vlmrec.viewer.cells import long_text
 from vlmrec.viewer.page import policy, script, static_page
 from vlmrec.viewer.runs import RunView
+from vlmrec.viewer.server import Live, make_app
 from vlmrec.viewer.videos import VideoFinder, Wanted, read_range
 from vlmrec.viewer.view import check_output
 
@@ -184,3 +187,18 @@ def test_a_page_below_a_file_is_refused_saying_what_is_no_folder(tmp_path: Path)
     with pytest.raises(InputError, match=r"notes\.txt is not a folder"):
         check_output(file / "deep" / "x.html", [])
     check_output(tmp_path / "new" / "x.html", [])
+
+
+async def test_a_browser_that_goes_away_while_it_sends_a_label_is_no_error() -> None:
+    sent = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost:1"), (b"x-vlmrec-token", b"t"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/labels", "headers": headers, "query_string": b""}
+    await make_app(cast(Live, None), token="t", port=1)(scope, receive, send)  # it gets no further than the body
+    assert [message["status"] for message in sent if message["type"] == "http.response.start"] == [499]
