@@ -146,7 +146,7 @@ def contact_area(scene: Scene, party: Party) -> Finding:
     if rival.how == "ahead" and abs(rival.at_contact) <= 0.35 and not rival.alongside:
         value = "front" if party is Party.SELF else "rear"
         return observed(value, "it was straight ahead", *span, rival.confidence)
-    if rival.how == "beside" and rival.stood > 0 and rival.keeping.moves and not own.moves:
+    if rival.how == "beside" and rival.stood > 0 and rival.queued and rival.keeping.moves and not own.moves:
         value = "side" if party is Party.SELF else "front_corner"
         return observed(value, "it turned out beside the camera and left the picture", *span, 0.65)
     return unknown("the contact was off the middle")

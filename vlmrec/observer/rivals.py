@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
+SETS_OFF = 0.2  # of the ego's pace, just before the contact
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 FAR_PAINT = (
     0.31,
@@ -143,8 +144,8 @@ def rival_from(
     late = windows[-1] if windows else None
     stood, never = _standing(path, ways, windows, first)
     heading = _heading(path, time, whole, windows, stood)
-    if stood > 0 and not keeping.moves:
-        keeping = _set_off(path, time, keeping)
+    if stood > 0:
+        keeping = _set_off(path, time, keeping, own, late)
     place = _place(path, measures, lanes, beside, early)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
@@ -204,10 +205,11 @@ def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -
     start = float(path.times[0])
     if any(pace.share < 1.6 * BACKWARDS for pace in windows):
         return 0.0, 0.0
-    for until in (max(first, start + 0.8), float(path.times[-1])):
-        early = pace_over(path, ways, start, until)
-        if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.12:
-            return 0.85, 0.0
+    early = pace_over(path, ways, start, max(first, start + 0.8))
+    if early is None:
+        early = pace_over(path, ways, start, float(path.times[-1]))
+    if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.12:
+        return 0.85, 0.0
     if len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
         return 0.0, 0.85
     return 0.0, 0.0
@@ -239,8 +241,15 @@ def _came_past(path: Path, measures: Measures) -> bool:
     return bool(path.cut[:3].all() and start > 0.2 * measures.size[1] and path.near[8:16].mean() < 0.9 * start)
 
 
-def _set_off(path: Path, time: float, keeping: Keeping) -> Keeping:
-    """A standing vehicle that comes nearer to the ego's lane has set off, even where less than a lane change was seen."""
+def _set_off(path: Path, time: float, keeping: Keeping, own: Keeping, late: Pace | None) -> Keeping:
+    """Whether a standing vehicle set off: only one that moved along the road too, while the ego kept its own place.
+
+    Such a one has moved over even where less than a lane change was seen.
+    """
+    if own.moves or own.kept <= 0 or late is None or late.share < SETS_OFF:
+        return Keeping(keeping.start, keeping.end, (), 0.0)
+    if keeping.moves:
+        return keeping
     use = path.times <= time + 0.05
     side = 1 if float(np.median(path.inner)) > 0 else -1
     times, inner = path.times[use], side * (path.inner[use] + path.ego[use])
