@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 MIN_LENGTH = 18.0  # px
 NEAR = 3.0  # px a segment's line may miss the point by, to count for it
 GRID = 4  # px
+HIGHEST, LOWEST = 0.05, 0.85  # of the picture's height
 
 
 class Vanishing(NamedTuple):
@@ -42,7 +43,7 @@ def road_segments(gray: Gray) -> Floats:
 
 
 def common_point(segments: Floats, size: tuple[int, int]) -> Vanishing | None:
-    """The point most segments run towards, sought in the picture's middle band; None without enough of them."""
+    """The point most segments run towards, sought in the picture's middle band; None without one that a road can have."""
     width, height = size
     if len(segments) < 12:
         return None
@@ -65,7 +66,9 @@ def common_point(segments: Floats, size: tuple[int, int]) -> Vanishing | None:
         np.add.at(steps, np.maximum(last, first), -weights[usable])
         votes[row] = np.cumsum(steps[:-1])
     best_row, best_column = np.unravel_index(int(np.argmax(cv2.GaussianBlur(votes, (3, 3), 0))), votes.shape)
-    return _refine(np.array([xs[best_column], ys[best_row]]), normals, offsets, weights)
+    found = _refine(np.array([xs[best_column], ys[best_row]]), normals, offsets, weights)
+    # Refining can leave the band: without a good part of the picture below it there is no road to measure on.
+    return found if HIGHEST * height <= found.y <= LOWEST * height else None
 
 
 def _lines(segments: Floats) -> tuple[Floats, Floats, Floats]:

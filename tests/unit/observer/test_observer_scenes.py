@@ -1,16 +1,19 @@
 """The observer on a drawn road: what it measures, and what it leaves unsaid."""
 
+import base64
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 import cv2
+import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from vlmrec.observer.analysis import analyse, scene_of
 from vlmrec.observer.answers import reply_text
+from vlmrec.observer.app import create_app
 from vlmrec.observer.footage import Frame, read_frames
 from vlmrec.observer.measure import Glimpse, Measures
 from vlmrec.observer.request import ChatRequest, Option, Question, Video
@@ -244,3 +247,17 @@ def test_real_driving_clips_show_no_collision(shared_data: Path) -> None:
 @pytest.mark.deep
 def test_no_real_driving_clip_shows_a_collision(shared_data: Path) -> None:
     _check_no_collision(path for path in sorted((shared_data / "clips").glob("d*")) if not path.name.startswith("d09"))
+
+
+@pytest.mark.parametrize("name", ["p01", "p02", "p06", "p09", "p10", "p11", "p12"])
+async def test_an_odd_or_damaged_clip_is_measured_or_refused_and_never_an_error(shared_data: Path, name: str) -> None:
+    """A smear can send every line below the picture, and leave no row of road."""
+    (path,) = (shared_data / "clips").glob(f"{name}_*")
+    url = f"data:video/mp4;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    question = "[question] q_collision\n[party] none\n[text] ?\n[options]\n- vehicle_contact: a\n- no_contact: b"
+    content = [{"type": "video_url", "video_url": {"url": url}}, {"type": "text", "text": question}]
+    body = {"model": "observer/classical", "messages": [{"role": "user", "content": content}]}
+    transport = httpx.ASGITransport(app=create_app(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://observer") as client:
+        reply = await client.post("/v1/chat/completions", json=body, timeout=60)
+    assert reply.status_code in (200, 400), reply.text
