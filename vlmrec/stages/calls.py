@@ -1,7 +1,6 @@
 """What became of an attempt, as the event that records it. Pure."""
 
-from decimal import Decimal
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from vlmrec.canonical import make_blob
 from vlmrec.events import CallCompleted, CallFailed, CallRequested, Sample, Stage
@@ -98,9 +97,3 @@ def crashed_payload(requested: CallRequested) -> CallFailed:
 def _seconds(value: float) -> float:
     """To the microsecond: finer figures are noise."""
     return round(value, 6)
-
-
-def total_cost(charged: list[Decimal | None]) -> Decimal | None:
-    """The sum of what is known; None when nothing is."""
-    known: list[Any] = [cost for cost in charged if cost is not None]
-    return sum(known, Decimal(0)) if known else None
