@@ -107,17 +107,20 @@ def evaluate(answers: BinaryIO, version: str) -> None:
 @click.argument("answers", type=click.File("rb"), metavar="ANSWERS.json")
 @engine_option
 @language_option
-def explain(answers: BinaryIO, version: str, language: str) -> None:
+@json_option
+def explain(answers: BinaryIO, version: str, language: str, as_json: bool) -> None:
     """Explain an evaluation: what stands, what ruled the others out, why the next question.
 
     \b
         vlmrec engine explain answers.json --engine 0.1.3
     """
-    from vlmrec.engine.explain import explain as account
+    from vlmrec.engine.explain import account, explained
     from vlmrec.engine.reference import load_reference
 
-    request = _request(answers)
-    click.echo(account(load_reference(version), request, "ko" if language == "ko" else "en"), nl=False)
+    told = account(load_reference(version), _request(answers), "ko" if language == "ko" else "en")
+    if as_json:
+        return print_json(told)
+    return click.echo(explained(told), nl=False)
 
 
 @command.command()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from vlmrec.commands._options import clips_option, store_option
+from vlmrec.commands._options import clips_option, json_option, store_option
 
 
 @click.group()
@@ -21,8 +21,15 @@ def command() -> None:
 @click.option("--engine", metavar="VERSION", help="Embedded engine. [default: the one of the labels' ledger]")
 @clips_option
 @store_option
+@json_option
 def gold(
-    directory: Path, run_id: str, labeler: str | None, engine: str | None, clips: Path | None, store: Path
+    directory: Path,
+    run_id: str,
+    labeler: str | None,
+    engine: str | None,
+    clips: Path | None,
+    store: Path,
+    as_json: bool,
 ) -> None:
     """Replay a labeller's answers through the engine into a run.
 
@@ -33,7 +40,8 @@ def gold(
     from vlmrec.report.importing import import_gold
     from vlmrec.stages.session import utc_now
 
-    tell(import_gold(directory, store, run_id, labeler=labeler, engine=engine, clips=clips, now=utc_now()))
+    imported = import_gold(directory, store, run_id, labeler=labeler, engine=engine, clips=clips, now=utc_now())
+    tell(imported, as_json=as_json)
 
 
 @command.command("turns")
@@ -45,7 +53,10 @@ def gold(
     "--field", "fields", multiple=True, metavar="NAME=PATH", help="Where a field is, such as value=reply.code."
 )
 @store_option
-def turns(file: Path, run_id: str, model: str, engine: str | None, fields: tuple[str, ...], store: Path) -> None:
+@json_option
+def turns(
+    file: Path, run_id: str, model: str, engine: str | None, fields: tuple[str, ...], store: Path, as_json: bool
+) -> None:
     """Take over older records, JSON lines with one object for each turn.
 
     \b
@@ -56,4 +67,5 @@ def turns(file: Path, run_id: str, model: str, engine: str | None, fields: tuple
     from vlmrec.report.importing import import_turns
     from vlmrec.stages.session import utc_now
 
-    tell(import_turns(file, store, run_id, model=model, engine=engine, fields=fields, now=utc_now()))
+    imported = import_turns(file, store, run_id, model=model, engine=engine, fields=fields, now=utc_now())
+    tell(imported, as_json=as_json)

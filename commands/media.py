@@ -157,17 +157,26 @@ def put(files: tuple[Path, ...], as_json: bool, **store: Any) -> None:
 @command.command()
 @click.argument("file", type=FILE)
 @store_options
-def url(file: Path, **store: Any) -> None:
+@json_option
+def url(file: Path, expires: int, as_json: bool, **store: Any) -> None:
     """Print an address by which anybody can fetch a clip until it expires; uploads it unless it is there.
 
     \b
         vlmrec media url clip.mp4 --bucket clips --expires 3600
     """
+    import msgspec
+
+    from vlmrec.commands._output import print_json
     from vlmrec.media.objects import ObjectStore, StoreSettings
     from vlmrec.media.upload import upload_clip
 
-    objects = ObjectStore(StoreSettings.of(**store))
-    click.echo(objects.presign(upload_clip(file, objects).key).url)
+    objects = ObjectStore(StoreSettings.of(expires=expires, **store))
+    upload = upload_clip(file, objects)
+    address = objects.presign(upload.key).url
+    if as_json:
+        print_json({**msgspec.to_builtins(upload), "url": address, "expires_s": expires})
+    else:
+        click.echo(address)
 
 
 def _probed(file: Path) -> dict[str, Any]:

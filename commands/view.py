@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from vlmrec.commands._options import any_runs_argument, clips_option, optional_gold_option, store_option
+from vlmrec.commands._options import any_runs_argument, clips_option, json_option, optional_gold_option, store_option
 
 
 @click.command()
@@ -36,6 +36,7 @@ from vlmrec.commands._options import any_runs_argument, clips_option, optional_g
     help="Write the store's labels as gold files, on top of --gold, and end.",
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="Port for --serve. [default: a free one]")
+@json_option
 def command(
     runs: tuple[Path, ...],
     store: Path,
@@ -49,8 +50,11 @@ def command(
     serve: bool,
     export_labels: Path | None,
     port: int | None,
+    as_json: bool,
 ) -> None:
     """See runs side by side beside the video, as one HTML page or served with labels.
+
+    With --json it says what was written, or where it is served.
 
     \b
         vlmrec view first second --gold clips/gold --clips-dir clips -o view.html
@@ -58,7 +62,7 @@ def command(
     """
     from typing import cast
 
-    from vlmrec.commands._output import note, warn
+    from vlmrec.commands._output import note, print_json, warn
     from vlmrec.ledger import Language
     from vlmrec.stages.clips import read_clip_set
     from vlmrec.viewer.view import check_output, write_view
@@ -66,9 +70,10 @@ def command(
     if export_labels is not None:
         from vlmrec.viewer.label_log import export_labels as export
 
-        for path in export(store, export_labels, gold):
-            click.echo(str(path))
-        return
+        paths = [str(path) for path in export(store, export_labels, gold)]
+        if as_json:
+            return print_json({"labels": paths})
+        return click.echo("".join(f"{path}\n" for path in paths), nl=False)
     only = read_clip_set(clips) if clips is not None else None
     words = cast(Language, language)
     if serve:
@@ -77,7 +82,7 @@ def command(
 
         from vlmrec.viewer import server
 
-        server.serve(
+        return server.serve(
             runs,
             store=store,
             gold=gold,
@@ -87,9 +92,8 @@ def command(
             port=port,
             now=lambda: datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z",
             new_uuid=lambda: str(uuid4()),
-            ready=lambda url: click.echo(url),
+            ready=lambda url: print_json({"url": url}) if as_json else click.echo(url),
         )
-        return
     if not runs:
         raise click.UsageError("name at least one run (only --serve works without, to label clips)")
     target = output or Path("view.html")
@@ -111,4 +115,6 @@ def command(
             f"{len(done.without_video)} clips without video ({', '.join(done.without_video[:5])} …); --clips-dir says where"
         )
     note(f"{done.clips} clips of {len(runs)} runs, {done.size / 1e6:.1f} MB")
-    click.echo(str(done.path))
+    if as_json:
+        return print_json({"runs": [run.stem for run in runs], **done._asdict(), "path": str(done.path)})
+    return click.echo(str(done.path))

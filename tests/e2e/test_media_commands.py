@@ -143,6 +143,9 @@ def test_a_clip_is_put_once_and_fetched_by_its_address(bucket: dict[str, str], t
     address = media("url", clip, "--expires", "60", **bucket).stdout.strip()
     assert httpx.get(address).content == clip.read_bytes()
     assert "X-Amz-Expires=60" in address
+    told = json.loads(media("url", clip, "--json", **bucket).stdout)
+    assert (told["key"], told["uploaded"], told["expires_s"]) == (first["key"], False, 6 * 3600)
+    assert httpx.get(told["url"]).content == clip.read_bytes()
 
 
 def test_a_store_that_refuses_says_so_without_its_keys(bucket: dict[str, str], tmp_path: Path) -> None:

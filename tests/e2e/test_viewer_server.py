@@ -198,6 +198,10 @@ def test_undo_brings_the_edit_before_back_and_gold_files_are_an_export(served: S
     subprocess.run([*command, str(served.store / "again")], check=True, capture_output=True)
     again = load_gold(served.store / "again")
     assert [answer.value for answer in again.labellers["A"]["day"].answers] == ["on"]  # type: ignore[index]
+    listed = subprocess.run([*command, str(served.store / "again"), "--json"], check=True, capture_output=True)
+    assert {Path(path).name for path in json.loads(listed.stdout)["labels"]} == {
+        path.name for path in (served.store / "again").iterdir()
+    }
     served.post("/api/labels/undo", {"clip": "day", "labeler": "A"})
     assert served.post("/api/labels/undo", {"clip": "day", "labeler": "A"}).json()["withdrawn"] in (None, "")
 

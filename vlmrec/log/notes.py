@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from vlmrec.errors import InputError
 from vlmrec.events import NoteAdded, TurnOpened, make_event
 from vlmrec.log.clips import find_clip
-from vlmrec.log.format import Appended
 from vlmrec.log.reader import LogReader, open_log
 from vlmrec.log.writer import LogWriter
 from vlmrec.terms import Party
+
+
+class Noted(NamedTuple):
+    """The note's event id, its place, and the log's head after it."""
+
+    event: str
+    seq: int
+    head: str
 
 
 def add_note(
@@ -20,7 +28,7 @@ def add_note(
     exclude: bool = False,
     clip: str | None = None,
     question: str | None = None,
-) -> Appended:
+) -> Noted:
     """Append a ``note.added`` about the run, a clip of it, or a turn (``question`` as ``ID`` or ``ID/PARTY``).
 
     With ``exclude`` it says that run, clip or turn is not to be counted, and why. Raises InputError for a
@@ -41,9 +49,10 @@ def add_note(
             question_id=question_id,
             party=party,
         )
-        appended = writer.append([make_event(note, clip=None, time=time)]).result()
+        event = make_event(note, clip=None, time=time)
+        appended = writer.append([event]).result()
         writer.seal()
-    return appended
+    return Noted(event.id, appended.last_seq, appended.head)
 
 
 def _asked(question: str, log: LogReader, clip: str | None) -> tuple[str, Party | None]:

@@ -32,20 +32,22 @@ def make_report(runs: Sequence[Path], gold: Path | None, *, clips: Path | None, 
         return build_report(report_parts(logs, _makers(labels, mapping, seed, resamples), only))
 
 
-def write_report(report: Report, out: Path) -> None:
-    """Write to ``out``, a .md or .html file; plots of a Markdown report go to a folder beside it."""
+def write_report(report: Report, out: Path) -> list[Path]:
+    """Write to ``out``, a .md or .html file; plots of a Markdown report go to files beside it, which are returned."""
     if out.suffix not in SUFFIXES:
         raise InputError(f"{out}: a report is written as {' or '.join(SUFFIXES)}; give the file one of these endings")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.suffix == ".html":
             out.write_text(html(report), encoding="utf-8", newline="\n")
-            return
+            return []
         folder = out.with_name(f"{out.stem}.plots")
         out.write_text(markdown(report, plots=folder.name), encoding="utf-8", newline="\n")
-        for plot in all_plots(report):
+        plots = {folder / f"{plot.name}.svg": plot.svg for plot in all_plots(report)}
+        for path, svg in plots.items():
             folder.mkdir(exist_ok=True)
-            (folder / f"{plot.name}.svg").write_text(plot.svg + "\n", encoding="utf-8", newline="\n")
+            path.write_text(svg + "\n", encoding="utf-8", newline="\n")
+        return list(plots)
     except OSError as error:
         raise InputError(f"{out}: the report can't be written there ({error})") from error
 

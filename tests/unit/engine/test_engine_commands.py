@@ -94,6 +94,34 @@ def test_explain_of_an_empty_list_names_the_answers_that_stand_in_the_way() -> N
     assert line in told.split("closest charts")[1]
 
 
+def test_explain_as_json_says_the_same_as_values() -> None:
+    asking = json.loads(run("explain", "-", "--json", stdin=json.dumps({"answers": REQUEST["answers"][:-4]})).stdout)
+    assert asking["evaluation"]["status"] == "asking"
+    assert asking["titles"].keys() == {each["chart"] for each in asking["evaluation"]["candidates"]}
+    asked, branches = asking["next"], asking["next"]["branches"]
+    assert (asked["question_id"], asked["why"]) == (asking["evaluation"]["next_question"]["question_id"], "separates")
+    assert [branch["value"] for branch in branches] == list(
+        load_reference("0.1.3").ledger.question(asked["question_id"]).codes
+    )
+    assert all(branch["left"] >= len(branch["charts"]) for branch in branches)
+    confirmed = json.loads(run("explain", "-", "--json", stdin=json.dumps(REQUEST)).stdout)
+    assert (confirmed["next"]["why"], confirmed["closest"]) == ("modifier", [])
+    wrong = [
+        each | {"value": "self_ahead"} if each["question_id"] == "q_order" else each for each in REQUEST["answers"]
+    ]
+    empty = json.loads(run("explain", "-", "--json", stdin=json.dumps({"answers": wrong})).stdout)
+    assert empty["next"] is None
+    [obstacle] = next(each for each in empty["closest"] if (each["chart"], each["self_is"]) == ("차43-2", "A"))[
+        "but_for"
+    ]
+    assert obstacle == {
+        "question_id": "q_order",
+        "party": "none",
+        "value": "self_ahead",
+        "expects": ["other_ahead", "side_by_side"],
+    }
+
+
 def test_questions_lists_the_ledger_and_as_json_the_structs() -> None:
     listed = run("questions", "--engine", "0.1.1").stdout
     assert "starting_from_stop" in listed

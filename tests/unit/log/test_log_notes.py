@@ -1,11 +1,14 @@
 """Notes: open, append, seal again; about what the run has."""
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from logs import TIME, create
 from runbuilder import RunBuilder
 
+from vlmrec.commands.note import command
 from vlmrec.errors import InputError, LogBusy
 from vlmrec.events import NoteAdded
 from vlmrec.log.notes import add_note
@@ -30,11 +33,13 @@ def notes(path: Path) -> list[NoteAdded]:
 
 def test_a_note_is_appended_after_the_seal_and_the_log_sealed_again(run: Path) -> None:
     before = verify_log(run)
-    appended = add_note(run, "카메라가 뒤를 본다", time=TIME, exclude=True, clip="c1", question="q_maneuver/other")
+    noted = add_note(run, "카메라가 뒤를 본다", time=TIME, exclude=True, clip="c1", question="q_maneuver/other")
     report = verify_log(run, before.head)
     assert report.holds
     assert report.after_head == 1
-    assert report.head == appended.head
+    assert report.head == noted.head
+    with open_log(run) as log:
+        assert [row.id for row in log.rows(["note.added"], after=noted.seq - 1)] == [noted.event]
     assert notes(run)[-1] == NoteAdded(
         ordinal=len(notes(run)),
         text="카메라가 뒤를 본다",
@@ -80,3 +85,10 @@ def test_a_run_that_is_being_written_takes_no_note(tmp_path: Path, monkeypatch: 
     with create(tmp_path / "run.db"), pytest.raises(LogBusy, match="is being written by"):
         add_note(tmp_path / "run.db", "text", time=TIME)
     LogWriter.open(tmp_path / "run.db").close()
+
+
+def test_the_command_prints_where_the_note_stands(run: Path) -> None:
+    printed = json.loads(CliRunner().invoke(command, [str(run), "odd", "--json"]).stdout)
+    assert set(printed) == {"run", "event", "seq", "head"}
+    report = verify_log(run)
+    assert (printed["run"], printed["seq"], printed["head"]) == (run.stem, report.events, report.head)

@@ -1,5 +1,6 @@
 """Reports: what they hold, how they are written, and that nothing but their provenance depends on the log's order."""
 
+import json
 import os
 import re
 import subprocess
@@ -51,6 +52,10 @@ def test_a_markdown_report_has_every_section_and_its_plots_beside_it(
     linked = re.findall(r"\]\((report\.plots/[^)]+)\)", text)
     assert len(linked) >= 4
     assert all((out.parent / link).read_text().startswith("<svg") for link in linked)
+    told = CliRunner().invoke(command, [*runs, "--gold", gold, "-o", str(out), "--resamples", "200", "--json"])
+    printed = json.loads(told.stdout)
+    assert (printed["report"], printed["runs"]) == (str(out), [Path(run).stem for run in runs])
+    assert {str(out.parent / link) for link in linked} == set(printed["plots"])
 
 
 def test_an_html_report_is_one_page_without_scripts_or_links_outside(

@@ -51,6 +51,16 @@ def test_a_labeller_becomes_a_run_that_replays_and_scores(gold: Path, tmp_path: 
     done = run("gold", gold, "--run-id", "human-A", "--store", tmp_path)
     assert done.exit_code == 0, done.output
     assert "human-A: 5 answers on 1 clips" in done.stdout
+    again = run("gold", gold, "--run-id", "as-json", "--labeler", "A", "--store", tmp_path, "--json")
+    assert json.loads(again.stdout) == {
+        "run": "as-json",
+        "path": str(tmp_path / "as-json.db"),
+        "answers": 5,
+        "clips": 1,
+        "left_out": [],
+        "agreeing": 0,
+        "comparable": 0,
+    }
     log = str(tmp_path / "human-A.db")
     replayed = CliRunner().invoke(verify, ["--replay", log])
     assert replayed.exit_code == 0, replayed.output

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -10,11 +11,13 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from viewer_runs import make_gold, make_run
 
 from vlmrec.canonical import make_blob
+from vlmrec.commands.view import command
 from vlmrec.errors import InputError
 from vlmrec.events import blob_refs
 from vlmrec.gold import load_gold
@@ -202,3 +205,17 @@ async def test_a_browser_that_goes_away_while_it_sends_a_label_is_no_error() -> 
     scope = {"type": "http", "method": "POST", "path": "/api/labels", "headers": headers, "query_string": b""}
     await make_app(cast(Live, None), token="t", port=1)(scope, receive, send)  # it gets no further than the body
     assert [message["status"] for message in sent if message["type"] == "http.response.start"] == [499]
+
+
+def test_the_command_says_as_json_what_it_wrote(tmp_path: Path) -> None:
+    make_run(tmp_path, "run", {"c": None})
+    out = tmp_path / "page.html"
+    told = json.loads(CliRunner().invoke(command, [str(tmp_path / "run.db"), "-o", str(out), "--json"]).stdout)
+    assert told == {
+        "clips": 1,
+        "path": str(out),
+        "problems": [],
+        "runs": ["run"],
+        "size": out.stat().st_size,
+        "without_video": ["c"],
+    }
