@@ -47,8 +47,6 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
 
     content: tuple[bytes, ...]
     request_id: str
-    model: str | None = None
-    max_tokens: int | None = None
     headers: dict[str, str] = {}
     fingerprint: str | None = None
     sample: Sample = 0

@@ -4,8 +4,6 @@ The calls (stage ``map``) go into a derived log of the run they describe, one af
 it leaves and after it came back. Only observations are written: how a reply is read is the projection's affair.
 """
 
-import asyncio
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,20 +11,16 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from vlmrec import __version__
-from vlmrec.canonical import json_blob
-from vlmrec.events import CallRequested, Manifest, Option, RunStarted, RunStopped, Stage, make_event
+from vlmrec.events import Manifest, Option, RunStarted, RunStopped, Stage
 from vlmrec.log.format import LogKind, Parent
 from vlmrec.log.writer import LogWriter
-from vlmrec.models.request import encode_prefix, encode_request, whole_request
-from vlmrec.models.retry import RetryPolicy, next_step
 from vlmrec.models.structured import accepted_fields
-from vlmrec.models.wire import Completed, PreparedRequest
-from vlmrec.stages.calls import completed_payload, failed_payload
+from vlmrec.stages.attempt import Call
 from vlmrec.stages.context import CORE_VERSION
 from vlmrec.stages.endpoints import OpenModel
 from vlmrec.stages.ports import Clock, Meter
-from vlmrec.stages.request import fingerprint
-from vlmrec.terms import Blob, Party
+from vlmrec.stages.serial import SerialCalls, call_spec
+from vlmrec.terms import Party
 
 SYSTEM = (
     "You are given what somebody wrote about a vehicle in a traffic scene, and a question with options. Pick the option "
@@ -37,7 +31,6 @@ ANSWER = (
     'Reply with one JSON object: {"status": "observed" or "unknown", "value": one of the codes or null, "reason": …}'
 )
 MAX_TOKENS = 256
-POLICY = RetryPolicy(max_failures=3, max_gateway_timeouts=1, base_s=1.0, max_delay_s=20.0, retry_after_cap_s=120.0)
 
 
 class MapTask(NamedTuple):
@@ -89,96 +82,27 @@ async def run_mapping(
     )
     stopped: str | None = None
     with LogWriter.create(path, kind=LogKind.DERIVED, log_uuid=log_uuid, created=clock.now(), parent=parent) as writer:
-        work = _Mapping(writer, model, meter, clock, scrub)
-        await work.append(RunStarted(manifest=mine), None)
+        calls = SerialCalls(writer, model, meter=meter, clock=clock)
+        await calls.append(RunStarted(manifest=mine), None)
         for task in tasks:
-            stopped = await work.take(task)
+            _, stopped = await calls.take(_call(task, model, scrub))
             if stopped is not None:
                 break
-        await work.append(RunStopped(ordinal=1, reason="done" if stopped is None else "error", detail=stopped), None)
+        await calls.append(RunStopped(ordinal=1, reason="done" if stopped is None else "error", detail=stopped), None)
         writer.seal()
     return stopped
 
 
-class _Mapping:
-    def __init__(
-        self,
-        writer: LogWriter,
-        model: OpenModel,
-        meter: Meter,
-        clock: Clock,
-        scrub: Callable[[bytes], tuple[bytes, int]],
-    ) -> None:
-        self._writer = writer
-        self._model = model
-        self._meter = meter
-        self._clock = clock
-        self._scrub = scrub
-
-    async def take(self, task: MapTask) -> str | None:
-        """One description, with retries; why further calls are useless, where they are."""
-        failures: list[str] = []
-        while True:
-            failed, refused = await self._send(task, len(failures) + 1)
-            if failed is None:
-                return refused
-            failures.append(failed.reason)
-            what = next_step(
-                failed,
-                failures=len(failures),
-                same_reason=failures.count(failed.reason),
-                jitter=self._clock.random(),
-                policy=POLICY,
-            )
-            if what.action == "stop":
-                return f"{failed.reason}: {failed.message}"
-            if what.action != "again":
-                return None
-            await asyncio.sleep(what.delay_s)
-
-    async def _send(self, task: MapTask, number: int) -> tuple[Any, str | None]:
-        fields: dict[str, Any] = {"model": self._model.wire.model, "max_tokens": MAX_TOKENS, "temperature": 0}
-        fields, _ = accepted_fields(fields, self._model.wire.provider)
-        text = [{"type": "text", "text": map_prompt(task)}]
-        system = [{"role": "system", "content": SYSTEM}]
-        stored = whole_request(messages=system, prefix_content=[], content=text, fields=fields)
-        clean, _ = self._scrub(json_blob(stored).body)
-        request = json_blob(json.loads(clean))
-        name = f"{task.clip}/{Stage.MAP}/{task.question_id}/{task.party}/0/{number}"
-        reserved = await self._meter.reserve(name, prompt_tokens=None, max_tokens=MAX_TOKENS)
-        if reserved.refused is not None:
-            return None, reserved.refused
-        requested = CallRequested(
-            stage=Stage.MAP,
-            question_id=task.question_id,
-            party=task.party,
-            sample=0,
-            attempt=number,
-            fingerprint=fingerprint(json.loads(clean)),
-            request=request.ref,
-            model=self._model.resolved.id,
-            endpoint=self._model.port.endpoint,
-            reserved_cost=reserved.cost,
-        )
-        await self.append(requested, task.clip, (request,))
-        prepared = PreparedRequest(
-            content=encode_request(encode_prefix(messages=system, content=[]), content=text, fields=fields),
-            request_id=f"{self._writer.info.uuid}/{name}",
-            model=self._model.wire.model,
-            max_tokens=MAX_TOKENS,
-            fingerprint=requested.fingerprint,
-            sample=0,
-            loggable=request.body,
-        )
-        attempt = await self._model.port.send(prepared, clip=task.clip)
-        if isinstance(attempt, Completed):
-            done, blobs = completed_payload(requested, attempt, self._meter.completed(name, attempt))
-            await self.append(done, task.clip, blobs)
-            return None, None
-        final = number >= POLICY.max_failures or not attempt.transient
-        failed, blobs = failed_payload(requested, attempt, self._meter.failed(name, attempt), final=final)
-        await self.append(failed, task.clip, blobs)
-        return attempt, None
-
-    async def append(self, data: Any, clip: str | None, blobs: tuple[Blob, ...] = ()) -> None:
-        await self._writer.append_async([make_event(data, clip=clip, time=self._clock.now())], blobs)
+def _call(task: MapTask, model: OpenModel, scrub: Callable[[bytes], tuple[bytes, int]]) -> Call:
+    fields: dict[str, Any] = {"model": model.wire.model, "max_tokens": MAX_TOKENS, "temperature": 0}
+    fields, _ = accepted_fields(fields, model.wire.provider)
+    return Call(
+        clip=task.clip,
+        stage=Stage.MAP,
+        question_id=task.question_id,
+        party=task.party,
+        sample=0,
+        attempt=1,
+        spec=call_spec(SYSTEM, map_prompt(task), fields, scrub=scrub),
+        max_tokens=MAX_TOKENS,
+    )

@@ -37,8 +37,8 @@ from vlmrec.media.prepare import PreparedMedia
 from vlmrec.models.adapters import adapt_system, adapt_tail
 from vlmrec.models.request import Prefix
 from vlmrec.models.retry import RetryPolicy, next_step
-from vlmrec.models.wire import Attempt, Completed, Failed, PreparedRequest
-from vlmrec.stages.calls import completed_payload, failed_payload
+from vlmrec.models.wire import Failed
+from vlmrec.stages.attempt import Call, Line, NotSent, Sent
 from vlmrec.stages.context import RunContext
 from vlmrec.stages.decide import decide
 from vlmrec.stages.effects import Effect, OpenClip, PrepareMedia, Record, SendCall, Submit
@@ -154,6 +154,7 @@ class ClipRunner:
         self._prefixes: dict[tuple[Stage, str], Prefix] = {}
         self._failures = task.failures
         self._delays: dict[tuple[object, ...], float] = {}
+        self._line = Line(setting.model, setting.context.condition.model, setting.log_uuid, setting.meter)
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
@@ -295,57 +296,40 @@ class ClipRunner:
         if (delay := self._delays.pop(key, 0.0)) > 0:
             await self._stop.wait(delay)
         spec = await self._spec(effect)
-        limit = max_tokens(setting.parameters, turn)
         await setting.limiter.acquire()
-        attempt: Attempt | None = None
+        sent: Sent | NotSent | None = None
         try:
             if self._stop.requested:
                 return
-            name = f"{self._state.clip}/{turn.stage}/{turn.question_id}/{turn.party}/{effect.sample}/{effect.attempt}"
-            counted = prompt_tokens_of(self._state, turn)
-            bound = bound_after(counted, spec.tail) if counted is not None else None
-            reserved = await setting.meter.reserve(name, prompt_tokens=bound, max_tokens=limit)
-            if reserved.refused is not None:
-                self._stop.request("budget", reserved.refused)
-                return
-            requested = CallRequested(
-                stage=turn.stage,
-                question_id=turn.question_id,
-                party=turn.party,
-                sample=effect.sample,
-                attempt=effect.attempt,
-                fingerprint=spec.fingerprint,
-                request=spec.request.ref,
-                model=setting.context.condition.model,
-                endpoint=setting.model.endpoint,
-                media=tuple(item.sha256 for item in self._state.media[turn.window].items),
-                reserved_cost=reserved.cost,
-                predicted_prompt_tokens=spec.predicted,
-            )
-            if not await self._record_request(requested, spec.request):
-                setting.meter.release(name)
-                return
-            attempt = await setting.model.send(
-                PreparedRequest(
-                    content=spec.content,
-                    request_id=f"{setting.log_uuid}/{name}",
-                    model=setting.context.condition.model,
-                    max_tokens=limit,
-                    fingerprint=spec.fingerprint,
-                    sample=effect.sample,
-                    loggable=spec.request.body,
-                ),
-                clip=self._state.clip,
-            )
+            sent = await self._line.send(self._ready(effect, spec), self._record_request)
         finally:
-            setting.limiter.release(attempt)
-        if isinstance(attempt, Completed):
-            data, blobs = completed_payload(requested, attempt, setting.meter.completed(name, attempt))
-            await self._record(data, blobs, event_id(requested, self._state.clip))
-        else:
-            await self._failed_call(key, requested, attempt, name)
+            setting.limiter.release(sent.attempt if isinstance(sent, Sent) else None)
+        if isinstance(sent, NotSent):
+            if sent.refused is not None:
+                self._stop.request("budget", sent.refused)
+            return
+        final = self._after_failure(key, sent.attempt) if isinstance(sent.attempt, Failed) else True
+        data, blobs = self._line.settle(sent, final=final)
+        await self._record(data, blobs, event_id(sent.requested, self._state.clip))
 
-    async def _failed_call(self, key: tuple[object, ...], requested: CallRequested, attempt: Failed, name: str) -> None:
+    def _ready(self, effect: SendCall, spec: CallSpec) -> Call:
+        turn = effect.turn
+        counted = prompt_tokens_of(self._state, turn)
+        return Call(
+            clip=self._state.clip,
+            stage=turn.stage,
+            question_id=turn.question_id,
+            party=turn.party,
+            sample=effect.sample,
+            attempt=effect.attempt,
+            spec=spec,
+            max_tokens=max_tokens(self._setting.parameters, turn),
+            media=tuple(item.sha256 for item in self._state.media[turn.window].items),
+            prompt_tokens=bound_after(counted, spec.tail) if counted is not None else None,
+        )
+
+    def _after_failure(self, key: tuple[object, ...], attempt: Failed) -> bool:
+        """Set what follows a failed attempt; returns whether it was the last of its key."""
         failures = self._failures.setdefault(key, [])
         failures.append(attempt.reason)
         step = next_step(
@@ -358,9 +342,7 @@ class ClipRunner:
         self._delays[key] = step.delay_s
         if step.action == "stop":
             self._stop.request(_stop_reason(attempt), f"{attempt.reason}: {attempt.message}")
-        settled = self._setting.meter.failed(name, attempt)
-        data, blobs = failed_payload(requested, attempt, settled, final=step.final)
-        await self._record(data, blobs, event_id(requested, self._state.clip))
+        return step.final
 
     async def _spec(self, effect: SendCall) -> CallSpec:
         made = await self._make_media(effect.turn.window)

@@ -5,7 +5,6 @@ run. The card is a projection of the log (``vlmrec.projections.probe``). A failu
 call ends the probe; what was not tried is then said to be so.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -18,39 +17,27 @@ import msgspec
 from vlmrec import __version__
 from vlmrec.canonical import json_blob
 from vlmrec.errors import InputError
-from vlmrec.events import (
-    CallRequested,
-    Event,
-    Manifest,
-    MediaItem,
-    MediaPrepared,
-    RunStarted,
-    RunStopped,
-    Stage,
-    make_event,
-)
+from vlmrec.events import Manifest, MediaItem, MediaPrepared, RunStarted, RunStopped, Stage
 from vlmrec.log.format import LogKind
 from vlmrec.log.writer import LogWriter
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits
 from vlmrec.models.endpoint import Endpoint
-from vlmrec.models.request import encode_prefix, encode_request, whole_request
-from vlmrec.models.retry import RetryPolicy, next_step
+from vlmrec.models.retry import RetryPolicy
 from vlmrec.models.structured import accepted_fields
-from vlmrec.models.wire import Attempt, Completed, PreparedRequest
-from vlmrec.stages.calls import completed_payload, failed_payload
+from vlmrec.models.wire import Completed, Failed
+from vlmrec.stages.attempt import Call
 from vlmrec.stages.condition import Condition, axis_values, canonical_id
 from vlmrec.stages.context import CORE_VERSION
 from vlmrec.stages.endpoints import OpenModel
 from vlmrec.stages.ports import Clock, Meter
 from vlmrec.stages.probe_media import ProbeMedia, make_clip, make_still, padded
 from vlmrec.stages.probe_plan import Step, plan_steps
-from vlmrec.stages.request import fingerprint
-from vlmrec.terms import Blob, Party
+from vlmrec.stages.serial import PATIENT, SerialCalls, Taken, call_spec
+from vlmrec.terms import Party
 
 CLIP = "probe"
 SYSTEM = "You are a helpful assistant."
 MAX_TOKENS = 64
-PATIENT = RetryPolicy(max_failures=3, max_gateway_timeouts=1, base_s=1.0, max_delay_s=20.0, retry_after_cap_s=120.0)
 
 
 async def run_probe(
@@ -72,7 +59,7 @@ async def run_probe(
     steps = plan_steps(model.resolved.provider, video_url=video_url, largest_mb=largest_mb)
     listing = await _listing(model)
     with LogWriter.create(path, kind=LogKind.PROBE, log_uuid=log_uuid, created=clock.now()) as writer:
-        probe = _Probe(writer, model, meter, clock, scrub, policy)
+        probe = _Probe(SerialCalls(writer, model, meter=meter, clock=clock, policy=policy), model, scrub)
         await probe.begin(path.stem, steps, listing)
         given_up: set[str] = set()
         stopped: str | None = None
@@ -97,21 +84,10 @@ def probe_meter(model: OpenModel) -> BudgetMeter:
 
 
 class _Probe:
-    def __init__(
-        self,
-        writer: LogWriter,
-        model: OpenModel,
-        meter: Meter,
-        clock: Clock,
-        scrub: Callable[[bytes], tuple[bytes, int]],
-        policy: RetryPolicy,
-    ) -> None:
-        self._writer = writer
+    def __init__(self, calls: SerialCalls, model: OpenModel, scrub: Callable[[bytes], tuple[bytes, int]]) -> None:
+        self._calls = calls
         self._model = model
-        self._meter = meter
-        self._clock = clock
         self._scrub = scrub
-        self._policy = policy
         self._clip: ProbeMedia | None = None
         self._recorded: set[str] = set()
 
@@ -136,86 +112,40 @@ class _Probe:
             extra={"probe": {"steps": _by_name(steps), "listing": dict(listing)}},
         )
         templates = json_blob({f"probe/{step.name}": step.text for step in steps})
-        await self._append(RunStarted(manifest=manifest, rules=None, templates=templates.ref), (templates,))
+        started = RunStarted(manifest=manifest, rules=None, templates=templates.ref)
+        await self._calls.append(started, None, (templates,))
 
     async def end(self, stopped: str | None) -> None:
         data = RunStopped(ordinal=1, reason="done" if stopped is None else "error", detail=stopped)
-        await self._append(data)
+        await self._calls.append(data, None)
 
-    async def take(self, step: Step) -> tuple[Attempt | None, str | None]:
-        """Take one step, with retries; and why the probe must stop, where it must."""
+    async def take(self, step: Step) -> Taken:
+        """Take one step, with retries."""
         media = [self._media(name) for name in step.media]
         for body in media:
             await self._record_media(body)
-        failures: list[str] = []
-        while True:
-            attempt, refused = await self._send(step, media, len(failures) + 1)
-            if attempt is None or isinstance(attempt, Completed):
-                return attempt, refused
-            failures.append(attempt.reason)
-            what = next_step(
-                attempt,
-                failures=len(failures),
-                same_reason=failures.count(attempt.reason),
-                jitter=self._clock.random(),
-                policy=self._policy,
-            )
-            # A field that this step asks for may be refused without concerning the others.
-            about_step = attempt.reason == "bad_request" and bool(step.asks)
-            stop = f"{attempt.reason}: {attempt.message}" if what.action == "stop" and not about_step else None
-            if what.action != "again":
-                return attempt, stop
-            await asyncio.sleep(what.delay_s)
+        taken = await self._calls.take(self._call(step, media))
+        # A field that this step asks for may be refused without concerning the others.
+        refused = bool(step.asks) and isinstance(taken.attempt, Failed) and taken.attempt.reason == "bad_request"
+        return taken._replace(stop=None) if refused else taken
 
-    async def _send(self, step: Step, media: list[ProbeMedia], number: int) -> tuple[Attempt | None, str | None]:
+    def _call(self, step: Step, media: list[ProbeMedia]) -> Call:
         fields = {"model": self._model.wire.model, "max_tokens": MAX_TOKENS, "temperature": 0, "seed": 7, **step.fields}
         fields, _ = accepted_fields(fields, self._model.wire.provider)
         fields |= step.fields
-        text = [{"type": "text", "text": step.text}]
-        system = [{"role": "system", "content": SYSTEM}]
         parts = [body.part() for body in media] if step.url is None else [_link(step.url)]
         shown = [body.loggable() for body in media] if step.url is None else [_link(step.url)]
-        stored = whole_request(messages=system, prefix_content=shown, content=text, fields=fields)
-        clean, _ = self._scrub(json_blob(stored).body)
-        request = json_blob(json.loads(clean))
-        name = f"{CLIP}/{Stage.PROBE}/{step.name}/{Party.NONE}/{step.sample}/{number}"
-        reserved = await self._meter.reserve(name, prompt_tokens=None, max_tokens=MAX_TOKENS)
-        if reserved.refused is not None:
-            return None, reserved.refused
-        requested = CallRequested(
+        return Call(
+            clip=CLIP,
             stage=Stage.PROBE,
             question_id=step.name,
             party=Party.NONE,
             sample=step.sample,
-            attempt=number,
-            fingerprint=fingerprint(json.loads(clean)),
-            request=request.ref,
-            model=self._model.resolved.id,
-            endpoint=self._model.port.endpoint,
-            media=tuple(body.sha256 for body in media),
-            reserved_cost=reserved.cost,
-        )
-        await self._append(requested, (request,))
-        prefix = encode_prefix(messages=system, content=parts)
-        content = encode_request(prefix, content=text, fields=fields)
-        prepared = PreparedRequest(
-            content=content,
-            request_id=f"{self._writer.info.uuid}/{name}",
-            model=self._model.wire.model,
+            attempt=1,
+            spec=call_spec(SYSTEM, step.text, fields, scrub=self._scrub, parts=parts, loggable=shown),
             max_tokens=MAX_TOKENS,
-            fingerprint=requested.fingerprint,
-            sample=step.sample,
-            loggable=request.body,
+            media=tuple(body.sha256 for body in media),
         )
-        attempt = await self._model.port.send(prepared, clip=CLIP)
-        if isinstance(attempt, Completed):
-            done, blobs = completed_payload(requested, attempt, self._meter.completed(name, attempt))
-            await self._append(done, blobs)
-        else:
-            final = number >= self._policy.max_failures or not attempt.transient
-            failed, blobs = failed_payload(requested, attempt, self._meter.failed(name, attempt), final=final)
-            await self._append(failed, blobs)
-        return attempt, None
 
     def _media(self, name: str) -> ProbeMedia:
         kind, _, number = name.partition("-")
@@ -232,11 +162,7 @@ class _Probe:
         item = MediaItem(sha256=body.sha256, media_type=body.media_type, bytes=len(body.body))
         parts = json_blob([body.loggable()])
         prepared = MediaPrepared(window=body.name, delivery="data_url", items=(item,), plan=body.plan, parts=parts.ref)
-        await self._append(prepared, (parts,))
-
-    async def _append(self, data: Any, blobs: tuple[Blob, ...] = ()) -> None:
-        event: Event = make_event(data, clip=CLIP if data.per_clip else None, time=self._clock.now())
-        await self._writer.append_async([event], blobs)
+        await self._calls.append(prepared, CLIP, (parts,))
 
 
 def _by_name(steps: tuple[Step, ...]) -> dict[str, Any]:
