@@ -27,6 +27,7 @@ from vlmrec.events import (
 )
 from vlmrec.gold import OUT_OF_SCOPE, GoldSet
 from vlmrec.projections.core import RunResults
+from vlmrec.projections.ends import ENDS, ClipEnd
 from vlmrec.projections.labels import UNMAPPED, ClipGold, GoldMapping, clip_gold
 from vlmrec.projections.layer1 import Given, Item, Verdict, items
 from vlmrec.projections.layer2 import UNDECIDED, Blame, Cause, ClipRow, Ending, ending
@@ -75,7 +76,7 @@ class ClipScore(NamedTuple):
 class _State:
     __slots__ = (
         "answers",
-        "ending",
+        "end",
         "gone",
         "has_table",
         "lost",
@@ -93,7 +94,7 @@ class _State:
         self.put: dict[tuple[str, Party], bool] = {}
         self.lost: dict[str, Tracked] = {}
         self.gone: dict[str, dict[tuple[str, str | None], Ruled]] = {}
-        self.ending: ClipFinished | ClipFailed | None = None
+        self.end: ClipEnd | None = None
         self.truncated = False
         self.table: str | None = None
         self.has_table = False
@@ -115,8 +116,7 @@ class ClipFold:
         CallCompleted,
         CallFailed,
         EngineSubmitted,
-        ClipFinished,
-        ClipFailed,
+        *ENDS,
     )
 
     def __init__(self, gold: GoldSet, *, mapping: GoldMapping = UNMAPPED) -> None:
@@ -150,7 +150,7 @@ class ClipFold:
         elif isinstance(data, CallFailed):
             state.meter.failed(data)
         elif isinstance(data, (ClipFinished, ClipFailed)):
-            state.ending = data
+            state.end = ClipEnd(event.id, data)
         elif isinstance(data, ClipOpened):
             state.truncated = data.truncated
         elif isinstance(data, TableChecked):
@@ -158,9 +158,9 @@ class ClipFold:
             state.table = data.table.sha256 if data.table is not None else None
 
     def result(self, state: _State) -> ClipScore:
-        end = state.ending
-        finished = end if isinstance(end, ClipFinished) else None
-        candidates = finished.candidates if finished is not None else ()
+        end = state.end
+        finished = end.finished if end is not None else None
+        candidates = end.candidates if end is not None else ()
         one = candidates[0] if len(candidates) == 1 else None
         return ClipScore(
             answers=dict(state.answers),

@@ -23,6 +23,7 @@ from vlmrec.events import (
     TurnOpened,
 )
 from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.ends import ENDS, ClipEnd
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.protocol import Eliminated
 from vlmrec.terms import ClipId, QuestionRef
@@ -88,7 +89,7 @@ class Rescored(Struct, frozen=True, kw_only=True):
 class _State(Struct):
     """A clip under way in one of the two logs."""
 
-    end: End | None = None
+    end: ClipEnd | None = None
     eliminated: tuple[Eliminated, ...] = ()
     kept: int = 0
     approximate: dict[str, int] = {}
@@ -116,8 +117,7 @@ class RescoreBeside:
         AnswerGiven,
         TurnOpened,
         EngineSubmitted,
-        ClipFinished,
-        ClipFailed,
+        *ENDS,
     )
 
     def inputs(self) -> dict[str, str]:
@@ -140,20 +140,12 @@ class RescoreBeside:
                 state.opened.append(data.ref)
         elif isinstance(data, EngineSubmitted):
             state.eliminated = data.eliminated
-        elif isinstance(data, ClipFinished):
-            state.end = End(
-                outcome=data.outcome.value,
-                incomplete=data.incomplete,
-                charts=_charts(data.candidates),
-                fault_self=_fault(data.candidates),
-                event=event.id,
-            )
-        elif isinstance(data, ClipFailed):
-            state.end = End(outcome=NO_OUTCOME, event=event.id)
+        elif isinstance(data, (ClipFinished, ClipFailed)):
+            state.end = ClipEnd(event.id, data)
 
     def result(self, state: _State) -> _Clip:
         return _Clip(
-            state.end,
+            _end(state.end) if state.end is not None else None,
             state.eliminated,
             state.kept,
             dict(sorted(state.approximate.items())),
@@ -192,6 +184,17 @@ class RescoreBeside:
 @register("rescore")
 def _make(inputs: Inputs) -> RescoreBeside:
     return RescoreBeside()
+
+
+def _end(end: ClipEnd) -> End:
+    finished = end.finished
+    return End(
+        outcome=finished.outcome.value if finished is not None else NO_OUTCOME,
+        incomplete=finished is not None and finished.incomplete,
+        charts=_charts(end.candidates),
+        fault_self=_fault(end.candidates),
+        event=end.event,
+    )
 
 
 def _change(clip: ClipId, old: _Clip | None, new: _Clip | None) -> ClipChange:

@@ -31,6 +31,7 @@ from vlmrec.events import (
     TurnOpened,
 )
 from vlmrec.projections.core import Combined, Note, RunResults
+from vlmrec.projections.ends import ENDS, ClipEnd
 from vlmrec.projections.meter import CallFigures, Meter, merged
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.projections.shown import (
@@ -53,7 +54,7 @@ __all__ = ["ClipShown", "ClipStory", "Show", "Shown", "ShownMeasured", "TurnShow
 class _State:
     """A clip under way. Payloads are kept by turn; each kind comes once for a turn."""
 
-    __slots__ = ("ending", "given", "media", "meters", "opened", "submissions", "table", "turns")
+    __slots__ = ("end", "given", "media", "meters", "opened", "submissions", "table", "turns")
 
     def __init__(self) -> None:
         self.opened: ClipOpened | None = None
@@ -63,7 +64,7 @@ class _State:
         self.turns: dict[tuple[str, str], _Turn] = {}
         self.submissions: dict[int, EngineSubmitted] = {}
         self.meters: dict[Key, Meter] = {}
-        self.ending: tuple[str, ClipFinished | ClipFailed] | None = None
+        self.end: ClipEnd | None = None
 
 
 class _Turn:
@@ -106,8 +107,7 @@ class Show:
         CallCompleted,
         CallFailed,
         EngineSubmitted,
-        ClipFinished,
-        ClipFailed,
+        *ENDS,
     )
 
     def inputs(self) -> dict[str, str]:
@@ -137,7 +137,7 @@ class Show:
         elif isinstance(data, TableChecked):
             state.table = (event.id, data)
         elif isinstance(data, (ClipFinished, ClipFailed)):
-            state.ending = (event.id, data)
+            state.end = ClipEnd(event.id, data)
 
     def result(self, state: _State) -> ClipStory:
         opened = state.opened
@@ -151,7 +151,7 @@ class Show:
             media_failure=state.media.reason if state.media else None,
             table=_table(state),
             turns=tuple(_turn_shown(key, turn, state.submissions) for key, turn in turns),
-            outcome=_outcome(state.ending),
+            outcome=_outcome(state.end),
             notes=(),
         )
         figures = tuple((key, meter.figures()) for key, meter in sorted(state.meters.items(), key=_text_key))
@@ -299,10 +299,10 @@ def _table(state: _State) -> TableShown | None:
     return TableShown(event=event, table=data.table, violations=violations, taken_over=state.given)
 
 
-def _outcome(ending: tuple[str, ClipFinished | ClipFailed] | None) -> OutcomeShown | None:
-    if ending is None:
+def _outcome(end: ClipEnd | None) -> OutcomeShown | None:
+    if end is None:
         return None
-    event, data = ending
+    event, data = end
     if isinstance(data, ClipFailed):
         return OutcomeShown(
             event=event,

@@ -25,6 +25,7 @@ from vlmrec.events import (
     TurnOpened,
 )
 from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.ends import ENDS, ClipEnd
 from vlmrec.projections.meter import CallFigures, Meter, merged
 from vlmrec.projections.registry import Inputs, register
 
@@ -78,13 +79,13 @@ class RunTimes(Struct, frozen=True, kw_only=True):
 
 
 class _State:
-    __slots__ = ("answered", "ended", "ending", "first", "last", "meter", "opened", "requested", "slowest", "truncated")
+    __slots__ = ("answered", "end", "ended", "first", "last", "meter", "opened", "requested", "slowest", "truncated")
 
     def __init__(self) -> None:
         self.opened = 0
         self.answered = 0
         self.truncated = False
-        self.ending: tuple[str, ClipFinished | ClipFailed] | None = None
+        self.end: ClipEnd | None = None
         self.ended: str | None = None
         self.first: str | None = None
         self.last: str | None = None
@@ -99,7 +100,7 @@ class ClipProgress(NamedTuple):
     turns_opened: int
     turns_answered: int
     truncated: bool
-    ending: tuple[str, ClipFinished | ClipFailed] | None
+    end: ClipEnd | None
     ended: str | None
     first: str | None
     last: str | None
@@ -124,8 +125,7 @@ class RunProgress:
         CallRequested,
         CallCompleted,
         CallFailed,
-        ClipFinished,
-        ClipFailed,
+        *ENDS,
     )
 
     def __init__(self, *, now: str | None = None, writing: bool = False, stopped: bool = False) -> None:
@@ -158,16 +158,16 @@ class RunProgress:
         elif isinstance(data, ClipOpened):
             state.truncated = data.truncated
         elif isinstance(data, ClipReopened):
-            state.ending, state.ended = None, None
+            state.end, state.ended = None, None
         elif isinstance(data, (ClipFinished, ClipFailed)):
-            state.ending, state.ended = (event.id, data), event.time
+            state.end, state.ended = ClipEnd(event.id, data), event.time
 
     def result(self, state: _State) -> ClipProgress:
         return ClipProgress(
             turns_opened=state.opened,
             turns_answered=state.answered,
             truncated=state.truncated,
-            ending=state.ending,
+            end=state.end,
             ended=state.ended,
             first=state.first,
             last=state.last,
@@ -180,17 +180,17 @@ class RunProgress:
         (run,) = runs
         manifest = run.facts.manifest
         total = len(manifest.clips) if manifest else None
-        endings = [clip.ending[1] for _, clip in run.clips if clip.ending is not None]
-        finished = [ending for ending in endings if isinstance(ending, ClipFinished)]
-        outcomes = [str(ending.outcome) for ending in finished]
+        ends = [clip.end for _, clip in run.clips if clip.end is not None]
+        finished = [end.finished for end in ends if end.finished is not None]
+        outcomes = [str(data.outcome) for data in finished]
         status = RunStatus(
             condition=manifest.condition if manifest else None,
             clips=total,
             finished=len(finished),
-            failed=len(endings) - len(finished),
-            begun=len(run.clips) - len(endings),
+            failed=len(ends) - len(finished),
+            begun=len(run.clips) - len(ends),
             outcomes={outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))},
-            incomplete=sum(ending.incomplete for ending in finished),
+            incomplete=sum(data.incomplete for data in finished),
             truncated=sum(clip.truncated for _, clip in run.clips),
             turns_opened=sum(clip.turns_opened for _, clip in run.clips),
             turns_answered=sum(clip.turns_answered for _, clip in run.clips),
@@ -236,12 +236,12 @@ def _make(inputs: Inputs) -> RunProgress:
 def _failures(run: RunResults[ClipProgress]) -> tuple[FailedClip, ...]:
     found = []
     for clip, progress in run.clips:
-        if progress.ending is None:
+        if progress.end is None:
             continue
-        event, ending = progress.ending
-        if isinstance(ending, ClipFailed):
+        event, data = progress.end
+        if isinstance(data, ClipFailed):
             found.append(
-                FailedClip(clip=clip, cause=ending.cause, reason=ending.reason, retryable=ending.retryable, event=event)
+                FailedClip(clip=clip, cause=data.cause, reason=data.reason, retryable=data.retryable, event=event)
             )
     return tuple(found)
 
