@@ -5,8 +5,8 @@ import signal
 import time
 import uuid
 from asyncio import Task, current_task, get_running_loop
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from vlmrec.config import Config
 from vlmrec.errors import InputError
+from vlmrec.events import ClipSource
 from vlmrec.ledger import Ledger as EngineLedger
 from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
@@ -28,7 +29,7 @@ from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition, condition_from_axes
 from vlmrec.stages.deliveries import DATA_URL, check_delivery, open_delivery
 from vlmrec.stages.endpoints import OpenModel, open_model
-from vlmrec.stages.engines import open_engine
+from vlmrec.stages.engines import OpenEngine, open_engine
 from vlmrec.stages.extract import Parts, Plan, Progress, RunResult, start_run
 from vlmrec.stages.orchestrator import Stop
 from vlmrec.stages.parents import embedded_target, read_parent
@@ -88,46 +89,27 @@ async def begin(
 
     ``budget`` is shared with other runs of an experiment; by default the run has its own.
     """
-    path = run_path(options.store, options.run_id)
-    if path.exists() and has_begun(path):
-        raise InputError(
-            f"run {options.run_id} is in {options.store} already: go on with it by --resume, or choose another --run-id"
-        )
+    path = _new_path(options)
     wanted = read_clip_set(new.clip_set) if new.clip_set is not None else None
     clips = only(find_clips(new.clips), wanted, new.clip_set)
-    async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(new.engine))
-        model = await stack.enter_async_context(
-            open_model(new.condition.model, config, store=options.store, base_urls=options.base_urls)
-        )
+    async with _opened(new.engine, new.condition.model, options, config, options.base_urls) as (engine, model):
         check_delivery(new.delivery, model.resolved.provider, name=new.condition.model)
         taken = TakenOver((), {})
         if new.oracle is not None:
             taken = new.oracle(engine.description.ledger(), [clip.clip_id for clip in clips])
-        plan = Plan(
-            run_id=options.run_id,
+        plan = _plan(
+            options,
+            engine,
             condition=new.condition,
             parameters=replace(new.parameters, wire=model.wire),
             clips=clips,
-            engine=engine.description,
-            templates=load_templates(new.condition.language),
-            rules=load_schema(RULES_FILE) if new.condition.stages == "2" else None,
             vote_threshold=new.vote_threshold,
             extra={**new.extra, **taken.extra},
         )
         parts = _parts(
             options, model, engine.port, new.condition, config, budget or Ledger(options.limits), new.delivery
         )
-        return await start_run(
-            path,
-            plan,
-            parts,
-            log_uuid=str(uuid.uuid4()),
-            workers=options.workers,
-            stop=stop,
-            progress=progress,
-            given=batches(taken, time=parts.clock.now()),
-        )
+        return await _start(path, options, plan, parts, taken, stop=stop, progress=progress)
 
 
 async def go_on(
@@ -152,11 +134,7 @@ async def go_on(
         minutes = active_minutes(reader.events()) if options.limits.max_minutes is not None else 0.0
     condition = stored.context.condition
     base_urls = options.base_urls or _endpoint_urls(stored.manifest.endpoint)
-    async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(stored.manifest.engine))
-        model = await stack.enter_async_context(
-            open_model(condition.model, config, store=options.store, base_urls=base_urls)
-        )
+    async with _opened(stored.manifest.engine, condition.model, options, config, base_urls) as (engine, model):
         spent = budget or spent_so_far(stored, options.limits, minutes=minutes)
         wanted = read_clip_set(clip_set) if clip_set is not None else None
         delivery = stored.manifest.extra.get("delivery", DATA_URL)
@@ -185,9 +163,7 @@ async def top_up(
     progress: Progress,
 ) -> RunResult:
     """A new run under another embedded engine, which takes over the answers of ``run`` and asks only for the rest."""
-    path = run_path(options.store, options.run_id)
-    if path.exists() and has_begun(path):
-        raise InputError(f"run {options.run_id} is in {options.store} already; choose another --run-id, or --resume it")
+    path = _new_path(options)
     target = embedded_target(version)
     with open_log(run) as reader:
         parent = read_parent(reader)
@@ -196,34 +172,19 @@ async def top_up(
     condition = condition_from_axes(parent.manifest.axes)
     places = {clip.clip_id: Path(clip.path) for clip in find_clips(clips)} if clips else {}
     base_urls = options.base_urls or _endpoint_urls(parent.manifest.endpoint)
-    async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(target.source))
-        model = await stack.enter_async_context(
-            open_model(condition.model, config, store=options.store, base_urls=base_urls)
-        )
-        plan = Plan(
-            run_id=options.run_id,
+    async with _opened(target.source, condition.model, options, config, base_urls) as (engine, model):
+        plan = _plan(
+            options,
+            engine,
             condition=condition,
             parameters=parameters,
             clips=located(taken, places),
-            engine=engine.description,
-            templates=load_templates(condition.language),
-            rules=load_schema(RULES_FILE) if condition.stages == "2" else None,
             vote_threshold=parent.manifest.vote_threshold,
             extra=taken.extra,
         )
         parts = _parts(options, model, engine.port, condition, config, Ledger(options.limits))
-        return await start_run(
-            path,
-            plan,
-            parts,
-            log_uuid=str(uuid.uuid4()),
-            workers=options.workers,
-            stop=stop,
-            progress=progress,
-            parent=LogParent(uuid=parent.uuid, head=parent.head),
-            given=batches(taken, time=parts.clock.now()),
-        )
+        origin = LogParent(uuid=parent.uuid, head=parent.head)
+        return await _start(path, options, plan, parts, taken, stop=stop, progress=progress, parent=origin)
 
 
 def estimate_top_up(run: Path, version: str) -> Estimate:
@@ -231,6 +192,74 @@ def estimate_top_up(run: Path, version: str) -> Estimate:
     with open_log(run) as reader:
         parent = read_parent(reader)
         return estimate(reader, parent, embedded_target(version), samples=parent.manifest.samples)
+
+
+def _new_path(options: Options) -> Path:
+    """Where a new run's log goes. Raises InputError when that run has begun already."""
+    path = run_path(options.store, options.run_id)
+    if path.exists() and has_begun(path):
+        raise InputError(
+            f"run {options.run_id} is in {options.store} already: go on with it by --resume, or choose another --run-id"
+        )
+    return path
+
+
+@asynccontextmanager
+async def _opened(
+    engine: str, model: str, options: Options, config: Config, base_urls: tuple[str, ...]
+) -> AsyncIterator[tuple[OpenEngine, OpenModel]]:
+    async with (
+        open_engine(engine) as opened_engine,
+        open_model(model, config, store=options.store, base_urls=base_urls) as opened_model,
+    ):
+        yield opened_engine, opened_model
+
+
+def _plan(
+    options: Options,
+    engine: OpenEngine,
+    *,
+    condition: Condition,
+    parameters: Parameters,
+    clips: tuple[ClipSource, ...],
+    vote_threshold: str,
+    extra: dict[str, object],
+) -> Plan:
+    return Plan(
+        run_id=options.run_id,
+        condition=condition,
+        parameters=parameters,
+        clips=clips,
+        engine=engine.description,
+        templates=load_templates(condition.language),
+        rules=load_schema(RULES_FILE) if condition.stages == "2" else None,
+        vote_threshold=vote_threshold,
+        extra=extra,
+    )
+
+
+async def _start(
+    path: Path,
+    options: Options,
+    plan: Plan,
+    parts: Parts,
+    taken: TakenOver,
+    *,
+    stop: Stop,
+    progress: Progress,
+    parent: LogParent | None = None,
+) -> RunResult:
+    return await start_run(
+        path,
+        plan,
+        parts,
+        log_uuid=str(uuid.uuid4()),
+        workers=options.workers,
+        stop=stop,
+        progress=progress,
+        parent=parent,
+        given=batches(taken, time=parts.clock.now()),
+    )
 
 
 def _parts(
