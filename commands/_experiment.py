@@ -16,8 +16,8 @@ from vlmrec.report.probe_cards import asked_in_vain
 from vlmrec.stages.engines import open_engine
 from vlmrec.stages.experiment import Experiment, PlannedRun, parse_experiment
 from vlmrec.stages.experiment_run import RunOutcome, RunPlan, plan_runs, run_experiment
-from vlmrec.stages.orchestrator import Stop
-from vlmrec.stages.session import Options, Oracle, interruptible
+from vlmrec.stages.options import Options, Oracle
+from vlmrec.stages.stop import Stop, interruptible
 
 
 def show_plan(file: Path, config: Path | None, store: Path, *, as_json: bool) -> None:

@@ -24,10 +24,11 @@ from vlmrec.report.probe_cards import asked_in_vain
 from vlmrec.stages.condition import AXES, Condition, parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import Progress, RunResult
-from vlmrec.stages.orchestrator import Stop
-from vlmrec.stages.session import NewRun, Options, begin, estimate_top_up, go_on, interruptible, top_up
+from vlmrec.stages.options import NewRun, Options
+from vlmrec.stages.session import begin, estimate_top_up, go_on, top_up
 from vlmrec.stages.settings import check_table_source, monitor_share, one_call, run_parameters, vote_share
 from vlmrec.stages.state import ClipState
+from vlmrec.stages.stop import Stop, interruptible
 
 
 def options(store: Path, run_id: str, settings: Mapping[str, Any]) -> Options:

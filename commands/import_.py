@@ -38,7 +38,7 @@ def gold(
     """
     from vlmrec.commands._imported import tell
     from vlmrec.report.importing import import_gold
-    from vlmrec.stages.session import utc_now
+    from vlmrec.stages.ports import utc_now
 
     imported = import_gold(directory, store, run_id, labeler=labeler, engine=engine, clips=clips, now=utc_now())
     tell(imported, as_json=as_json)
@@ -65,7 +65,7 @@ def turns(
     """
     from vlmrec.commands._imported import tell
     from vlmrec.report.importing import import_turns
-    from vlmrec.stages.session import utc_now
+    from vlmrec.stages.ports import utc_now
 
     imported = import_turns(file, store, run_id, model=model, engine=engine, fields=fields, now=utc_now())
     tell(imported, as_json=as_json)

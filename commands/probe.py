@@ -75,8 +75,8 @@ def _probe(
     from vlmrec.commands._output import note
     from vlmrec.config import load_config
     from vlmrec.stages.endpoints import open_model
+    from vlmrec.stages.ports import clock
     from vlmrec.stages.probe import probe_meter, run_probe
-    from vlmrec.stages.session import clock
 
     config = load_config(config_path, environ=os.environ)
 

@@ -14,9 +14,9 @@ import msgspec
 from stage_simulator import Simulation, answer, make_context
 
 from vlmrec.events import Stage
+from vlmrec.stages.compose import call_prompt, wire_fields
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.effects import SendCall
-from vlmrec.stages.orchestrator import call_prompt, wire_fields
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters, Wire, build_call
 from vlmrec.stages.settle import accepted_table

@@ -32,10 +32,11 @@ from vlmrec.log.reader import open_log
 from vlmrec.models.secrets import Secrets
 from vlmrec.stages.condition import parse_condition
 from vlmrec.stages.extract import RunResult
-from vlmrec.stages.orchestrator import Stop
+from vlmrec.stages.options import NewRun, Options
 from vlmrec.stages.replay import replay_log
-from vlmrec.stages.session import NewRun, Options, begin
+from vlmrec.stages.session import begin
 from vlmrec.stages.settings import run_parameters
+from vlmrec.stages.stop import Stop
 
 TOGETHER = [  # every axis value in some condition
     "V=full,L=ko",

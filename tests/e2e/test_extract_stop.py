@@ -171,13 +171,13 @@ def test_a_resume_takes_the_same_bytes_from_another_place(clips: Path, tmp_path:
 def test_a_resume_that_would_send_another_request_prints_the_first_difference(
     clips: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vlmrec.stages import orchestrator
+    from vlmrec.stages import compose
 
-    original = orchestrator.wire_fields
+    original = compose.wire_fields
     with scripted_server(briefly) as server:
         stopped_run(clips, server.url)
         sent = len(server.calls)
-        for module in ("vlmrec.stages.orchestrator", "vlmrec.stages.resume"):
+        for module in ("vlmrec.stages.compose", "vlmrec.stages.resume"):
             monkeypatch.setattr(f"{module}.wire_fields", lambda *given: {**original(*given), "temperature": 0.25})
         result = extract("--run-id", "r", "--resume", "--base-url", server.url)
         assert result.exit_code == 2, result.output

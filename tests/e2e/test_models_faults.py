@@ -22,9 +22,10 @@ from vlmrec.models.retry import RetryPolicy
 from vlmrec.stages.condition import parse_condition
 from vlmrec.stages.engines import engine_source
 from vlmrec.stages.extract import RunResult
-from vlmrec.stages.orchestrator import Stop
+from vlmrec.stages.options import NewRun, Options
 from vlmrec.stages.request import Parameters
-from vlmrec.stages.session import NewRun, Options, begin, go_on
+from vlmrec.stages.session import begin, go_on
+from vlmrec.stages.stop import Stop
 
 QUICK = RetryPolicy(max_failures=12, max_gateway_timeouts=6, base_s=0.001, max_delay_s=0.01)
 PRICE = Price(prompt=Decimal(1), completion=Decimal(2))

@@ -18,7 +18,7 @@ from vlmrec.log.store import resolve_run
 from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.report.goldmap import gold_for_ledger, load_labels
 from vlmrec.stages.derive import Taken
-from vlmrec.stages.session import Oracle
+from vlmrec.stages.options import Oracle
 from vlmrec.stages.topup import TakenOver
 from vlmrec.terms import Blob, ClipId
 

@@ -23,7 +23,7 @@ from vlmrec.report.logs import StoredLog, open_sources, read_clip_set
 from vlmrec.report.scoring import labels_for
 from vlmrec.stages.endpoints import open_model
 from vlmrec.stages.mapper import MapTask, run_mapping
-from vlmrec.stages.session import clock
+from vlmrec.stages.ports import clock
 
 
 def retrofit_run(

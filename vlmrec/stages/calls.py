@@ -1,9 +1,10 @@
-"""What became of an attempt, as the event that records it. Pure."""
+"""What became of an attempt, as the event that records it, and what such events say of a key. Pure."""
 
+from collections.abc import Iterable
 from typing import TypedDict
 
 from vlmrec.canonical import make_blob
-from vlmrec.events import CallCompleted, CallFailed, CallRequested, Sample, Stage
+from vlmrec.events import CallCompleted, CallFailed, CallRequested, Event, Sample, Stage
 from vlmrec.models.budget import Settled
 from vlmrec.models.wire import Completed, Failed
 from vlmrec.terms import Blob, Party
@@ -92,6 +93,17 @@ def crashed_payload(requested: CallRequested) -> CallFailed:
         transient=True,
         charged_cost=requested.reserved_cost,
     )
+
+
+def failures_by_key(events: Iterable[Event]) -> dict[tuple[object, ...], list[str]]:
+    """The reasons of recorded failures under each key, since the clip was last reopened; crashes don't count."""
+    found: dict[tuple[object, ...], list[str]] = {}
+    for event in events:
+        if event.data.type == "clip.reopened":
+            found.clear()
+        elif isinstance(event.data, CallFailed) and event.data.kind != "crash":
+            found.setdefault(event.data.call_key(), []).append(event.data.reason)
+    return found
 
 
 def _seconds(value: float) -> float:

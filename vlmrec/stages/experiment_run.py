@@ -25,11 +25,12 @@ from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition, canonical_id
 from vlmrec.stages.experiment import Experiment, PlannedRun, other_settings
 from vlmrec.stages.extract import Progress, RunResult
-from vlmrec.stages.orchestrator import Stop
+from vlmrec.stages.options import NewRun, Options, Oracle
 from vlmrec.stages.replay import run_context
 from vlmrec.stages.resume import read_stored
-from vlmrec.stages.session import NewRun, Options, Oracle, begin, go_on, has_begun
+from vlmrec.stages.session import begin, go_on, has_begun
 from vlmrec.stages.spending import active_minutes, spent_so_far
+from vlmrec.stages.stop import Stop
 
 State = Literal["new", "unfinished", "done"]
 TEXT_TOKENS = 1500

@@ -35,11 +35,12 @@ from vlmrec.models.limits import RateChange
 from vlmrec.models.retry import RetryPolicy
 from vlmrec.stages.condition import Condition, axis_values, canonical_id
 from vlmrec.stages.context import CORE_VERSION, RunContext
-from vlmrec.stages.orchestrator import ClipTask, Setting, Stop, run_clips
+from vlmrec.stages.orchestrator import ClipTask, Setting, run_clips
 from vlmrec.stages.ports import Clock, Engine, Limiter, Media, Meter, Model
 from vlmrec.stages.prompts import Templates
 from vlmrec.stages.request import Parameters
 from vlmrec.stages.state import ClipState, apply
+from vlmrec.stages.stop import Stop
 from vlmrec.terms import Blob
 
 Progress = Callable[[str, ClipState], None]

@@ -1,7 +1,9 @@
 """What the orchestrator needs from outside: an engine, a model, media, time. Each effect is one small protocol."""
 
 import asyncio
+import random
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -51,6 +53,16 @@ class Clock(NamedTuple):
 
     now: Callable[[], str]
     random: Callable[[], float]
+
+
+def clock() -> Clock:
+    """The machine's own time and chance."""
+    return Clock(now=utc_now, random=random.random)
+
+
+def utc_now() -> str:
+    """The time as RFC 3339 in UTC, to the microsecond."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class Meter(Protocol):

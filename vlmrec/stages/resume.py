@@ -32,15 +32,17 @@ from vlmrec.log.reader import LogReader, open_log
 from vlmrec.log.verify import verify_log
 from vlmrec.log.writer import LogWriter
 from vlmrec.models.difference import first_difference
-from vlmrec.stages.calls import crashed_payload
+from vlmrec.stages.calls import crashed_payload, failures_by_key
+from vlmrec.stages.compose import call_prompt, wire_fields
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.effects import Blobs, SendCall
 from vlmrec.stages.extract import Parts, Progress, RunResult, drive
-from vlmrec.stages.orchestrator import ClipTask, Stop, call_prompt, failures_by_key, wire_fields
+from vlmrec.stages.orchestrator import ClipTask
 from vlmrec.stages.prompts import Templates
 from vlmrec.stages.replay import Bodies, run_context, settle_decisions
 from vlmrec.stages.request import Parameters, build_call
 from vlmrec.stages.state import ClipState, apply, fold
+from vlmrec.stages.stop import Stop
 
 
 class Stored(NamedTuple):

@@ -1,29 +1,21 @@
 """A run from the outside: options in, engine, model and media opened, the run driven, a result out."""
 
-import random
-import signal
 import time
 import uuid
-from asyncio import Task, current_task, get_running_loop
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from vlmrec.config import Config
 from vlmrec.errors import InputError
 from vlmrec.events import ClipSource
-from vlmrec.ledger import Ledger as EngineLedger
 from vlmrec.log.format import Parent as LogParent
 from vlmrec.log.reader import open_log
 from vlmrec.log.store import run_path
-from vlmrec.models.budget import BudgetMeter, Ledger, Limits, Price
+from vlmrec.models.budget import BudgetMeter, Ledger
 from vlmrec.models.limits import AdaptiveLimiter, RateChange
-from vlmrec.models.retry import RetryPolicy
 from vlmrec.schemas import load as load_schema
 from vlmrec.stages.clips import find_clips, only, read_clip_set
 from vlmrec.stages.condition import Condition, condition_from_axes
@@ -31,55 +23,18 @@ from vlmrec.stages.deliveries import DATA_URL, check_delivery, open_delivery
 from vlmrec.stages.endpoints import OpenModel, open_model
 from vlmrec.stages.engines import OpenEngine, open_engine
 from vlmrec.stages.extract import Parts, Plan, Progress, RunResult, start_run
-from vlmrec.stages.orchestrator import Stop
+from vlmrec.stages.options import NewRun, Options
 from vlmrec.stages.parents import embedded_target, read_parent
-from vlmrec.stages.ports import Clock, Engine, Limiter
+from vlmrec.stages.ports import Engine, Limiter, clock
 from vlmrec.stages.prompts import load_templates
 from vlmrec.stages.request import Parameters
 from vlmrec.stages.resume import read_stored, resume_run
 from vlmrec.stages.spending import active_minutes, spent_so_far
+from vlmrec.stages.stop import Stop
 from vlmrec.stages.topup import Estimate, TakenOver, batches, estimate, located, read_taken
 from vlmrec.stages.video import ClipMedia
 
 RULES_FILE = "validation_rules.yaml"
-Oracle: TypeAlias = Callable[[EngineLedger, Sequence[str]], TakenOver]
-"""What is taken over from labels or another run, for these clips, in the words of this ledger."""
-
-
-class Options(Struct, frozen=True, kw_only=True):
-    """What the operator decides about how a run is carried out; none of it changes a reply."""
-
-    store: Path
-    run_id: str
-    workers: int = 2
-    in_flight: int | None = None
-    base_urls: tuple[str, ...] = ()
-    limits: Limits = Limits()
-    price: Price | None = None
-    policy: RetryPolicy = RetryPolicy()
-    store_environ: dict[str, str] = {}
-
-
-class NewRun(Struct, frozen=True, kw_only=True):
-    """What a new run is to be."""
-
-    clips: tuple[Path, ...]
-    clip_set: Path | None
-    condition: Condition
-    parameters: Parameters
-    engine: str
-    vote_threshold: str = "1/2"
-    delivery: str = DATA_URL
-    monitor_rate: str | None = None
-    n_in_one_call: bool = False
-    oracle: Oracle | None = None
-
-    @property
-    def extra(self) -> dict[str, object]:
-        """The settings that stand in the manifest beside condition and parameters, where they were set."""
-        delivery = None if self.delivery == DATA_URL else self.delivery
-        found = {"delivery": delivery, "monitor_rate": self.monitor_rate, "n_in_one_call": self.n_in_one_call or None}
-        return {name: value for name, value in found.items() if value is not None}
 
 
 async def begin(
@@ -289,36 +244,6 @@ def has_begun(path: Path) -> bool:
     """Whether a log holds any event; a process that died at once leaves one that doesn't."""
     with open_log(path) as reader:
         return reader.last_seq() > 0
-
-
-def clock() -> Clock:
-    """The machine's own time and chance."""
-    return Clock(now=utc_now, random=random.random)
-
-
-def utc_now() -> str:
-    """The time as RFC 3339 in UTC, to the microsecond."""
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-@contextmanager
-def interruptible(stop: Stop) -> Iterator[None]:
-    """SIGINT and SIGTERM ask for a stop, in which calls in flight may end; a second one cancels those too."""
-    loop = get_running_loop()
-    task: Task[object] | None = current_task()
-
-    def interrupt() -> None:
-        if stop.requested and task is not None:
-            task.cancel()
-        stop.request("interrupted")
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _meter(options: Options, model: OpenModel, budget: Ledger) -> BudgetMeter:

@@ -9,9 +9,9 @@ from stage_simulator import Simulation, answer, make_context
 from test_stages_core import failing, known
 
 from vlmrec.events import CallFailed, CallRequested, ClipFinished, ReplyParsed, Stage
+from vlmrec.stages.compose import wire_fields
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.effects import SendCall
-from vlmrec.stages.orchestrator import wire_fields
 from vlmrec.stages.replay import replay_clip
 from vlmrec.stages.request import Parameters
 
