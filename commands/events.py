@@ -33,20 +33,29 @@ from vlmrec.commands._options import run_argument
 def command(run: Path, types: tuple[str, ...], clip: str | None, after: int, follow: bool, form: str) -> None:
     """Print a log's events, one JSON object a line, from the stored bytes.
 
+    Where the log is not as it was written, that is said on stderr, and the rows are printed all the same.
+
     \b
         vlmrec events demo --type call.completed --clip clip-001
         vlmrec events demo --follow --format cloudevents
     """
+    from vlmrec.commands._output import warn
+    from vlmrec.errors import LogError
     from vlmrec.log.clips import find_clip, same_form
     from vlmrec.log.export import LINES, checked_types
     from vlmrec.log.follow import follow_rows
+    from vlmrec.log.reader import open_log
     from vlmrec.log.sealing import seal_if_idle
-    from vlmrec.log.store import open_run
 
     wanted = checked_types(types)
     line, out = LINES[form], sys.stdout.buffer
-    with open_run(run) as log:
+    seal_if_idle(run)
+    with open_log(run) as log:
         info = log.info
+        try:
+            log.check_chain()
+        except LogError as error:  # shown all the same: what is broken must be open to inspection
+            warn(str(error))
         if clip is not None:  # followed, one may still come
             clip = same_form(clip) if follow and not log.stopped() else find_clip(log, clip)
         if not follow:

@@ -56,11 +56,11 @@ def _case(path: Path, schema_path: Path | None) -> object:
 
 
 def _stored(run: str, call: str, store: Path) -> object:
-    from vlmrec.log.reader import open_log
+    from vlmrec.log.reader import open_checked
     from vlmrec.log.store import resolve_run
     from vlmrec.stages.stored_reply import read_stored_call
 
-    with open_log(resolve_run(run, store)) as reader:
+    with open_checked(resolve_run(run, store)) as reader:
         return read_stored_call(reader, call)
 
 

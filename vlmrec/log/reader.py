@@ -2,7 +2,8 @@
 
 ``open_log`` gives one state of the log, however long one reads: a run that is being written goes on
 unseen. With ``live=True`` each call sees what is there by then. Events come decoded, in the order
-of ``seq``, at the current version of their type; rows come as stored.
+of ``seq``, at the current version of their type; rows come as stored. ``open_checked`` is for whoever
+makes a result of a log: it walks the chain first. Bodies are always compared with their hash.
 """
 
 import sqlite3
@@ -14,8 +15,10 @@ from typing import Any
 import msgspec
 
 from vlmrec import __version__
+from vlmrec.canonical import sha256_hex
 from vlmrec.errors import LogBusy, LogError
 from vlmrec.events import BY_TYPE, Event, decode_payload
+from vlmrec.log.chain import Link, check_chain
 from vlmrec.log.database import connect_reader, read_info
 from vlmrec.log.format import EVENT_COLUMNS, LogInfo, Row
 from vlmrec.log.upcast import upcast
@@ -28,14 +31,28 @@ _FEW = 0.25
 @contextmanager
 def open_log(path: Path, *, live: bool = False) -> Iterator["LogReader"]:
     """A reader of the log at ``path``. Raises LogError for what is no log, or one from a newer vlmrec."""
+    with _opened(path, live=live) as log:
+        log.refuse_unknown_types()
+        yield log
+
+
+@contextmanager
+def open_checked(path: Path) -> Iterator["LogReader"]:
+    """``open_log`` for what makes results. Raises LogError, naming the row, where the log is not as it was written."""
+    with _opened(path, live=False) as log:
+        log.check_chain()  # first: a type that was changed is no sign of a newer vlmrec
+        log.refuse_unknown_types()
+        yield log
+
+
+@contextmanager
+def _opened(path: Path, *, live: bool) -> Iterator["LogReader"]:
     connection = connect_reader(path)
     try:
         info = read_info(connection, path)
         if not live:
             connection.execute("BEGIN")
-        reader = LogReader(connection, path, info)
-        reader.refuse_unknown_types()
-        yield reader
+        yield LogReader(connection, path, info)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise LogBusy(f"{path}: the file is locked by another process ({error}); try again") from error
@@ -101,11 +118,23 @@ class LogReader:
         return self._connection.execute("SELECT 1 FROM blobs WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
     def blob(self, sha256: str) -> bytes:
-        """A stored body. Raises LogError if there is none."""
+        """A stored body. Raises LogError if there is none, or other bytes lie under its hash."""
         row = self._connection.execute("SELECT body FROM blobs WHERE sha256 = ?", (sha256,)).fetchone()
         if row is None:
-            raise LogError(f"{self.path}: it holds no blob {sha256}")
-        return bytes(row[0])
+            raise LogError(
+                f"{self.path}: it holds no blob {sha256}; `vlmrec verify {self.path}` says which event needs it"
+            )
+        body = bytes(row[0])
+        if (actual := sha256_hex(body)) != sha256:
+            raise LogError(
+                f"{self.path}: blob {sha256} of run {self.path.stem} was changed, its bytes have the SHA-256 {actual}; "
+                f"`vlmrec verify {self.path}` lists every fault"
+            )
+        return body
+
+    def check_chain(self, since: Link | None = None) -> Link:
+        """The last row, once the chain of all rows (or of those behind ``since``) is in order. Raises LogError if not."""
+        return check_chain(self._connection, self.path, self.info, since)
 
     def stopped(self) -> bool:
         """Whether the last act on the run was to stop it; False too in a log that holds no run."""

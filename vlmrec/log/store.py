@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vlmrec.errors import InputError, LogError
-from vlmrec.log.reader import LogReader, open_log
+from vlmrec.log.reader import LogReader, open_checked, open_log
 from vlmrec.log.sealing import seal_if_idle
 
 RESERVED = ("catalog", "labels")
@@ -67,7 +67,7 @@ def latest_run(store: Path) -> Path:
 
 @contextmanager
 def open_run(path: Path) -> Iterator[LogReader]:
-    """``open_log`` for commands: a log that was left unsealed, and that nobody writes any more, is sealed first."""
+    """``open_checked`` for commands: a log that was left unsealed, and that nobody writes any more, is sealed first."""
     seal_if_idle(path)
-    with open_log(path) as log:
+    with open_checked(path) as log:
         yield log

@@ -14,7 +14,7 @@ import msgspec
 
 from vlmrec.errors import InputError
 from vlmrec.events import CallCompleted, CallRequested, Manifest, RunStarted, Sample
-from vlmrec.log.reader import LogReader, open_log
+from vlmrec.log.reader import LogReader, open_checked
 from vlmrec.models.difference import first_difference, likeness
 from vlmrec.models.failure_table import FAILURES
 from vlmrec.models.failures import shown
@@ -102,7 +102,7 @@ class ReplayModel:
 @contextmanager
 def open_replay(path: Path) -> Iterator[ReplayModel]:
     """The run at ``path`` as a model. Raises InputError where it holds no completed call."""
-    with open_log(path) as reader:
+    with open_checked(path) as reader:
         yield ReplayModel(reader)
 
 

@@ -13,7 +13,7 @@ from vlmrec.errors import InputError
 from vlmrec.events import AnswerGiven, Payload, Provenance, Stage, TableChecked, TableGiven
 from vlmrec.gold import GoldAnswer
 from vlmrec.ledger import Ledger
-from vlmrec.log.reader import open_log
+from vlmrec.log.reader import open_checked
 from vlmrec.log.store import resolve_run
 from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.report.goldmap import gold_for_ledger, load_labels
@@ -104,7 +104,7 @@ def _of_gold(folder: Path | None, ledger: Ledger, clips: Sequence[str]) -> _Tabl
 
 
 def _of_run(run: Path, clips: Sequence[str]) -> _Tables:
-    with open_log(run) as reader:
+    with open_checked(run) as reader:
         head, log = reader.head() or "", reader.info.uuid
         given = {}
         for event in reader.events([TableChecked.type]):

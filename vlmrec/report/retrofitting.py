@@ -13,7 +13,7 @@ from vlmrec.canonical import sha256_hex
 from vlmrec.config import Config
 from vlmrec.errors import InputError, StopRun
 from vlmrec.events import Manifest, RunStopped
-from vlmrec.log import Parent, open_log
+from vlmrec.log import Parent, open_checked, open_log
 from vlmrec.log.store import run_path
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits
 from vlmrec.projections.core import Folding, Projected, event_types, project
@@ -40,7 +40,7 @@ async def map_by_model(
     run: Path, store: Path, gold: Path, model: str, config: Config, *, base_urls: tuple[str, ...]
 ) -> tuple[Path, bool]:
     """The log of a mapper's calls on this run, and whether it was there already. Raises StopRun where calls are useless."""
-    with open_log(run) as reader:
+    with open_checked(run) as reader:
         head = reader.head() or ""
         path = run_path(store, f"{run.stem}--map-{sha256_hex(f'{head}/{model}'.encode())[:10]}")
         if path.exists():

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vlmrec.log import lock, open_log, seal_if_idle
+from vlmrec.log import lock, open_checked, seal_if_idle
 from vlmrec.projections.core import Projected, project
 from vlmrec.projections.status import RunProgress, RunStatus, RunTimes
 from vlmrec.report.logs import StoredLog
@@ -22,7 +22,7 @@ def run_status(run: Path) -> StateOfRun:
     writing = is_written(run)
     sealed = not writing and seal_if_idle(run)
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    with open_log(run) as log:
+    with open_checked(run) as log:
         projection = RunProgress(now=now, writing=writing, stopped=log.stopped())
         return StateOfRun(project(projection, [StoredLog(log)]), sealed)
 

@@ -12,7 +12,8 @@ from vlmrec.stages.submission import EngineReply
 
 
 def read_parent(reader: LogReader) -> Parent:
-    """The run behind a log. Raises InputError when it isn't the log of a run."""
+    """The run behind a log. Raises InputError when it isn't the log of a run, or not as it was written."""
+    reader.check_chain()  # what answers are taken over from is named by its head, and must be what that head binds
     started = next((event.data for event in reader.events([RunStarted.type])), None)
     described = next((event.data for event in reader.events([EngineDescribed.type])), None)
     head = reader.head()

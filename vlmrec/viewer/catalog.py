@@ -52,6 +52,7 @@ def update_catalog(store: Path, *, gold: GoldSet | None = None) -> Cataloged:
             try:
                 with open_log(log_path) as log:
                     if known.get(run_id) != (log.head() or ""):
+                        log.check_chain()
                         _put_run(db, run_id, log)
                         read.append(run_id)
             except LogError as error:

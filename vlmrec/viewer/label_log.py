@@ -44,6 +44,7 @@ class LabelLog:
         with open_log(self.path) as log:
             head = log.head()
             if head != self._read[0] or head is None:
+                log.check_chain()
                 self._read = (head, list(log.events(["label.set", "label.withdrawn"])))
         return self._read[1]
 

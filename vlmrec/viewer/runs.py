@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vlmrec.events import RunStopped, Stage
+from vlmrec.log.chain import Link
 from vlmrec.log.reader import open_log
 from vlmrec.projections.core import Folding, LogProvenance, RunFacts, event_types
 from vlmrec.projections.meter import CallFigures
@@ -37,7 +38,7 @@ class RunView:
 
     def __init__(self, path: Path, *, clips: frozenset[str] | None = None) -> None:
         self.path = path
-        self._seq = 0
+        self._checked: Link | None = None
         self._stopped = False
         self._show: Folding[Any, ClipStory] = Folding(Show(), blob=self._blob, clips=clips)
         self._extras: Folding[Any, ClipExtras] = Folding(Extras(), blob=self._blob, clips=clips)
@@ -51,12 +52,12 @@ class RunView:
             head = log.head() or ""
             if self._data is not None and self._provenance is not None and self._provenance.head == head:
                 return self._data
-            events = list(log.events(types, after=self._seq))
+            events = list(log.events(types, after=self._checked.seq if self._checked else 0))
             for event in log.events(["run.started", "run.resumed", "run.stopped"]):
                 self._stopped = isinstance(event.data, RunStopped)
-            self._seq = log.last_seq()
+            self._checked = log.check_chain(self._checked)
             self._provenance = LogProvenance(
-                run_id=self.path.stem, uuid=log.info.uuid, kind=log.info.kind, head=head, events=self._seq
+                run_id=self.path.stem, uuid=log.info.uuid, kind=log.info.kind, head=head, events=self._checked.seq
             )
         self._show.feed(events)
         self._extras.feed(events)

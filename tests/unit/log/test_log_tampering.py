@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logs import copied, filled, query, requested, tampering
 
+from vlmrec.cli import cli
+from vlmrec.commands.events import command as events_command
 from vlmrec.errors import InputError, LogError
-from vlmrec.log.reader import open_log
+from vlmrec.log.reader import open_checked, open_log
 from vlmrec.log.verify import VerifyReport, verify_log
 from vlmrec.log.writer import LogWriter
+from vlmrec.viewer.catalog import update_catalog
 
 CALLS = 3
 EVENTS = 2 * CALLS + 1
@@ -268,6 +272,117 @@ def test_an_event_added_without_the_writer_is_noticed(log: Path) -> None:
     connection.commit()
     connection.close()
     assert verify_log(log).faults[0].seq == 8
+
+
+# ---- refused by whoever makes a result ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [0.0, 0.999])
+@pytest.mark.parametrize("column", COLUMNS["events"])
+def test_a_log_with_a_flipped_byte_gives_no_result(log: Path, column: str, at: float) -> None:
+    change(log, "events", column, at)
+    with (
+        pytest.raises(LogError, match=rf"run run is not as it was recorded, from event {MIDDLE} on: .*vlmrec verify"),
+        open_checked(log),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("column", ["uuid", "created", "parent_uuid", "parent_head"])
+def test_a_changed_description_of_the_log_breaks_its_first_event(log: Path, column: str) -> None:
+    change(log, "log", column, 0.5)
+    with pytest.raises(LogError, match="from event 1 on: its bytes and the row of `log`"), open_checked(log):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("statements", "first"),
+    [
+        (["DELETE FROM events WHERE seq = 3"], 3),
+        (["DELETE FROM events WHERE seq = 1"], 1),
+        (["DELETE FROM events WHERE seq = 3", "UPDATE events SET seq = seq - 1 WHERE seq > 3"], 3),
+        (["UPDATE events SET causation = '' WHERE seq = 7"], 7),
+        (["INSERT INTO events SELECT 8, 'x', type, version, time, subject, correlation, causation, data, hash FROM events WHERE seq = 7"], 8),
+    ],
+)  # fmt: skip
+def test_a_log_with_rows_gone_moved_or_added_gives_no_result(log: Path, statements: list[str], first: int) -> None:
+    with tampering(log) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    with pytest.raises(LogError, match=f"from event {first} on"), open_checked(log):
+        pass
+
+
+def test_a_changed_body_is_not_handed_out(log: Path) -> None:
+    change(log, "blobs", "body", 0.5)
+    ((name,),) = query(log, "SELECT sha256 FROM blobs WHERE rowid = 3")
+    with open_checked(log) as reader:
+        with pytest.raises(LogError, match=f"blob {name} of run run was changed"):
+            reader.blob(name)
+        ((other,),) = query(log, "SELECT sha256 FROM blobs WHERE rowid = 2")
+        assert reader.blob(other)
+
+
+def test_a_log_that_is_being_written_is_checked_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = filled(tmp_path / "run.db", 1, seal=False)
+    with LogWriter.open(path) as writer, open_log(path, live=True) as reader:
+        first = reader.check_chain()
+        assert first.seq == 3
+        events, bodies = zip(requested(5), requested(6), strict=True)
+        writer.append(events, bodies).result()
+        assert reader.check_chain(first) == reader.check_chain() == (5, reader.head())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status", "run"],
+        ["show", "run"],
+        ["scan", "run"],
+        ["score", "run", "--gold", "gold"],
+        ["compare", "run", "run", "--gold", "gold"],
+        ["confusion", "run", "--gold", "gold", "--question", "q_collision"],
+        ["report", "run", "-o", "report.html"],
+        ["view", "run", "-o", "view.html"],
+        ["rescore", "run", "--engine", "0.1.3"],
+        ["rescore", "run", "--engine", "0.1.3", "--save"],
+        ["extract", "--top-up", "run", "--engine", "0.1.3", "--dry-run"],
+        ["reply", "read", "run", "c"],
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_a_command_refuses_a_log_that_was_changed(
+    log: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    change(log, "events", "time", 0.999)
+    monkeypatch.chdir(log.parent)
+    Path("gold").mkdir()
+    Path("gold/c.json").write_text('{"clip_id":"c","labeler":"reviewed","answers":[]}', encoding="utf-8")
+    monkeypatch.setenv("VLMREC_STORE", ".")
+    said = CliRunner().invoke(cli, arguments)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert f"run run is not as it was recorded, from event {MIDDLE} on" in said.stderr
+    assert "vlmrec verify run.db" in said.stderr
+    assert not list(Path().glob("*.html"))
+    assert [path.name for path in Path().glob("*.db")] == ["run.db"]
+
+
+def test_events_are_printed_of_a_changed_log_with_a_warning(log: Path) -> None:
+    change(log, "events", "time", 0.999)
+    printed = CliRunner().invoke(events_command, [str(log)])
+    assert printed.exit_code == 0
+    assert len(printed.stdout.splitlines()) == EVENTS
+    assert f"from event {MIDDLE} on" in printed.stderr
+
+
+def test_the_catalog_leaves_a_changed_log_out_and_names_it(log: Path) -> None:
+    change(log, "events", "time", 0.999)
+    done = update_catalog(log.parent)
+    assert done.runs == 0
+    assert f"from event {MIDDLE} on" in done.problems[0]
+
+
+# ---- the schema --------------------------------------------------------------------------------
 
 
 def every_object(kind: str) -> list[str]:
