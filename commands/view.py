@@ -63,7 +63,7 @@ def command(
     from typing import cast
 
     from vlmrec.commands._output import note, print_json, warn
-    from vlmrec.ledger import Language
+    from vlmrec.question import Language
     from vlmrec.stages.clips import read_clip_set
     from vlmrec.viewer.view import check_output, write_view
 

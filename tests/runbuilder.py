@@ -49,24 +49,12 @@ from vlmrec.events import (
     blob_refs,
     make_event,
 )
-from vlmrec.ledger import (
-    Ledger,
-    Meta,
-    Modality,
-    Question,
-    Section,
-    Subject,
-    TimeScope,
-    Viewpoint,
-    Wording,
-    checked_ledger,
-    meta_bytes,
-    questions_bytes,
-)
-from vlmrec.ledger import Option as LedgerOption
+from vlmrec.ledger import Ledger, Meta, Section, checked_ledger, meta_bytes, questions_bytes
 from vlmrec.log import LogKind, LogWriter
 from vlmrec.projections.memory import MemoryLog
 from vlmrec.protocol import Eliminated, EliminatedBy, EngineStatus
+from vlmrec.question import Modality, Question, Subject, TimeScope, Viewpoint, Wording
+from vlmrec.question import Option as LedgerOption
 from vlmrec.stages.condition import axis_values, canonical_id, condition_from_axes, parse_condition
 from vlmrec.terms import BlobRef, Party, QuestionRef, Status
 

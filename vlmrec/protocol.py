@@ -1,7 +1,7 @@
 """The engine protocol's data contracts: what travels between a client and a rule engine.
 
 Every reply carries ``data_version``, which runs pin and migrations are keyed by. The questions
-and meta sections are in ``vlmrec.ledger``.
+are in ``vlmrec.question``, the meta sections in ``vlmrec.ledger``.
 """
 
 from enum import StrEnum

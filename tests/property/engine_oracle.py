@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vlmrec.engine.charts import Chart, Condition, Row, Variant
 from vlmrec.engine.reference import Reference
-from vlmrec.ledger import Ledger, by_turn, precondition
+from vlmrec.ledger import Ledger, by_turn
 from vlmrec.protocol import (
     AppliedModifier,
     Candidate,
@@ -22,6 +22,7 @@ from vlmrec.protocol import (
     FaultRange,
     Shares,
 )
+from vlmrec.question import precondition
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey
 
 

@@ -11,8 +11,9 @@ from vlmrec.engine.core import evaluate
 from vlmrec.engine.reference import Reference, load_reference, versions
 from vlmrec.engine.server import evaluate_bytes
 from vlmrec.engine.witness import unknown
-from vlmrec.ledger import by_turn, flip, precondition
+from vlmrec.ledger import by_turn, flip
 from vlmrec.protocol import EngineStatus, EvaluateRequest, Evaluation
+from vlmrec.question import precondition
 from vlmrec.terms import ABSTENTIONS, Answer, QuestionRef, Status
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from vlmrec.engine.core import evaluate
 from vlmrec.engine.migration import SHOWN_CHANGED, Mapper, load_migration, map_answers
 from vlmrec.engine.reference import Reference, load_reference
-from vlmrec.ledger import identity_hash, shown_hash
+from vlmrec.ledger import shown_hash
 from vlmrec.protocol import EvaluateRequest
+from vlmrec.question import identity_hash
 
 PAIRS = [("0.1.1", "0.1.3"), ("0.1.3", "0.1.1")]
 

@@ -7,21 +7,17 @@ import pytest
 
 from vlmrec.engine.reference import load_reference, versions
 from vlmrec.ledger import (
-    Clause,
     Ledger,
     LedgerError,
-    Option,
-    Question,
     by_turn,
     checked_ledger,
     decode_ledger,
     flip,
-    identity_hash,
     meta_bytes,
-    precondition,
     questions_bytes,
     shown_hash,
 )
+from vlmrec.question import Clause, Option, Question, identity_hash, precondition
 from vlmrec.terms import Answer, Party, Status, TurnKey
 
 LEDGER = load_reference("0.1.3").ledger

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from vlmrec.engine.charts import Chapter, Chart, Condition, Gate, Row, Variant
-from vlmrec.ledger import Ledger, clause_parties
+from vlmrec.ledger import Ledger
 from vlmrec.protocol import Fact
+from vlmrec.question import clause_parties
 from vlmrec.terms import ABSTENTIONS, Party, Status, TurnKey
 
 AtomKey = tuple[str, str, str, str | None]
@@ -97,7 +98,7 @@ class Tables(NamedTuple):
     survivors: dict[TurnKey, tuple[int, ...]]
 
     def precondition(self, key: TurnKey, state: int) -> bool | None:
-        """The same three values as ``vlmrec.ledger.precondition``, read off the state."""
+        """The same three values as ``vlmrec.question.precondition``, read off the state."""
         clauses = self.clauses[key]
         if not clauses:
             return True

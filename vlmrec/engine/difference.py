@@ -9,7 +9,8 @@ from msgspec import Struct
 from vlmrec.engine.charts import Chart
 from vlmrec.engine.migration import load_migration
 from vlmrec.engine.reference import Reference
-from vlmrec.ledger import Ledger, Question, identity_hash, shown_hash
+from vlmrec.ledger import Ledger, shown_hash
+from vlmrec.question import Question, identity_hash
 
 
 class QuestionChange(Struct, frozen=True, kw_only=True):

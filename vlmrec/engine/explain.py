@@ -13,8 +13,8 @@ from vlmrec.engine.core import evaluate
 from vlmrec.engine.planner import separating_questions
 from vlmrec.engine.reference import Reference
 from vlmrec.engine.requests import encode_request
-from vlmrec.ledger import Language
 from vlmrec.protocol import Candidate, Eliminated, EngineStatus, EvaluateRequest, Evaluation, Fact
+from vlmrec.question import Language
 from vlmrec.terms import Party, Status, TurnKey
 
 SAYS = {

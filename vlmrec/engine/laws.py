@@ -7,8 +7,9 @@ looks at the server's replies alone, so it holds for engines whose charts are un
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from vlmrec.ledger import Ledger, by_turn, flip, precondition
+from vlmrec.ledger import Ledger, by_turn, flip
 from vlmrec.protocol import Candidate, EngineStatus, Evaluation
+from vlmrec.question import precondition
 from vlmrec.terms import Answer, QuestionRef, Status, TurnKey
 
 

@@ -14,7 +14,8 @@ from msgspec import Struct, field
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.engine.datafile import read_data
 from vlmrec.errors import InputError
-from vlmrec.ledger import Ledger, by_turn, identity_hash, shown_hash
+from vlmrec.ledger import Ledger, by_turn, shown_hash
+from vlmrec.question import identity_hash
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey
 
 SHOWN_CHANGED = "shown_changed"

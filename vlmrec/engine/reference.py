@@ -18,17 +18,8 @@ from vlmrec.engine.compiled import Tables, compile_tables
 from vlmrec.engine.core import Memory
 from vlmrec.engine.datafile import read_data
 from vlmrec.errors import InputError
-from vlmrec.ledger import (
-    Clause,
-    Ledger,
-    Meta,
-    ObservationRule,
-    Option,
-    Question,
-    Section,
-    Wording,
-    checked_ledger,
-)
+from vlmrec.ledger import Ledger, Meta, ObservationRule, Section, checked_ledger
+from vlmrec.question import Clause, Option, Question, Wording
 from vlmrec.terms import Party, QuestionRef
 
 DEFAULT_SECTION = "same_direction"

@@ -6,10 +6,11 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from vlmrec.events import Violation
-from vlmrec.ledger import Ledger, precondition
+from vlmrec.ledger import Ledger
 from vlmrec.projections.claims import counterpart_absent
 from vlmrec.projections.describe_rules import RULES as MOTIONS
 from vlmrec.projections.describe_rules import describe_map, without_code
+from vlmrec.question import precondition
 from vlmrec.stages.table import ENTITY_ID
 from vlmrec.stages.text import says_of_collision
 from vlmrec.table import EntityTable

@@ -9,7 +9,8 @@ from typing import Literal
 from vlmrec.canonical import sha256_hex
 from vlmrec.errors import InputError
 from vlmrec.events import Manifest, Option, Sample, Stage
-from vlmrec.ledger import Language, Ledger, Question, identity_hash, shown_hash
+from vlmrec.ledger import Ledger, shown_hash
+from vlmrec.question import Language, Question, identity_hash
 from vlmrec.stages.condition import Condition, condition_from_axes
 from vlmrec.stages.rules import RuleSet, parse_rules
 from vlmrec.terms import Party, TurnKey

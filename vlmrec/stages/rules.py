@@ -14,7 +14,8 @@ from msgspec import Struct
 from vlmrec.canonical import sha256_hex
 from vlmrec.errors import InputError
 from vlmrec.events import Violation
-from vlmrec.ledger import Answers, Ledger
+from vlmrec.ledger import Ledger
+from vlmrec.question import Answers
 from vlmrec.stages.checks import ANSWER_RULES, Given, Limits, Others, answer_violations, said_as
 from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey

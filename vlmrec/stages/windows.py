@@ -9,8 +9,8 @@ the entity table's contact time; without one the contact family shows the whole 
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from vlmrec.ledger import Question, Subject, TimeScope, Viewpoint
 from vlmrec.media.prepare import MediaSpec
+from vlmrec.question import Question, Subject, TimeScope, Viewpoint
 from vlmrec.stages.condition import Condition
 
 Family: TypeAlias = Literal["whole", "contact", "signal", "wide"]

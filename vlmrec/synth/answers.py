@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from vlmrec.gold import GoldAnswer
-from vlmrec.ledger import Ledger, Modality, Question, Viewpoint, precondition
+from vlmrec.ledger import Ledger
+from vlmrec.question import Modality, Question, Viewpoint, precondition
 from vlmrec.synth.camera import CameraPath
 from vlmrec.synth.grounding import Sightings, sightings
 from vlmrec.synth.look import Look

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from vlmrec.ledger import Language
 from vlmrec.projections.layer2 import Ending
+from vlmrec.question import Language
 from vlmrec.viewer import plots
 from vlmrec.viewer.runs import RunData
 from vlmrec.viewer.site import Site

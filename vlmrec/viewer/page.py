@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from vlmrec.ledger import Language
+from vlmrec.question import Language
 
 
 def static_page(

@@ -23,7 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vlmrec.errors import InputError, VlmrecError
 from vlmrec.gold import load_gold
-from vlmrec.ledger import Language, Ledger
+from vlmrec.ledger import Ledger
+from vlmrec.question import Language
 from vlmrec.stages.clips import clip_id
 from vlmrec.viewer import site as sites
 from vlmrec.viewer.label_log import LabelLog

@@ -13,12 +13,13 @@ import msgspec
 from vlmrec import __version__
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.gold import GoldAnswer, GoldLabel, GoldSet
-from vlmrec.ledger import Language, Ledger
+from vlmrec.ledger import Ledger
 from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.projections.layer1 import Given, verdict
 from vlmrec.projections.layer2 import Ending, ending
 from vlmrec.projections.show import ClipShown, TurnShown
 from vlmrec.protocol import EngineStatus
+from vlmrec.question import Language
 from vlmrec.terms import BlobRef, ClipId, Party, Status, TurnKey
 from vlmrec.viewer.runs import RunData
 

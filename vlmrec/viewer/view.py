@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from vlmrec.errors import InputError, MediaError
 from vlmrec.gold import load_gold
-from vlmrec.ledger import Language, Ledger, decode_ledger
+from vlmrec.ledger import Ledger, decode_ledger
+from vlmrec.question import Language
 from vlmrec.viewer import site as sites
 from vlmrec.viewer.overview import overviews
 from vlmrec.viewer.page import static_page

@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 from vlmrec.engine.reference import Reference, load_reference
 from vlmrec.engine.server import evaluate_bytes
-from vlmrec.ledger import meta_bytes, precondition, questions_bytes
+from vlmrec.ledger import meta_bytes, questions_bytes
 from vlmrec.protocol import EvaluateRequest
+from vlmrec.question import precondition
 from vlmrec.terms import Answer, Party
 
 Json = dict[str, Any]

@@ -9,8 +9,9 @@ from vlmrec.engine.compiled import Need, Position
 from vlmrec.engine.core import evaluate
 from vlmrec.engine.reference import Reference, load_reference, versions
 from vlmrec.engine.witness import observed, unknown, witness
-from vlmrec.ledger import by_turn, precondition
+from vlmrec.ledger import by_turn
 from vlmrec.protocol import EngineStatus, EvaluateRequest
+from vlmrec.question import precondition
 from vlmrec.terms import TurnKey
 
 UNSEEN_ROWS = {"0.1.1": {("차45-2", "B.start")}, "0.1.3": set()}
