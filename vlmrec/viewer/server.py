@@ -1,8 +1,6 @@
 """``vlmrec view --serve``: the page over a local server, updated while runs are written, with labels.
 
-Bound to loopback. Every request needs the token of this start (in the URL of the page and of videos, in a
-header elsewhere); Host must be ours, and a request that names another Origin is refused, so that no page of
-another site can read or write anything, whatever it knows of the port.
+Bound to loopback, and behind a guard that answers the page of this start only.
 """
 
 import secrets
@@ -10,7 +8,6 @@ import socket
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
@@ -19,120 +16,22 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from vlmrec.errors import InputError, VlmrecError
 from vlmrec.gold import load_gold
-from vlmrec.ledger import Ledger
 from vlmrec.question import Language
-from vlmrec.stages.clips import clip_id
-from vlmrec.viewer import site as sites
+from vlmrec.viewer.documents import clip_document
+from vlmrec.viewer.documents import messages as messages_of
+from vlmrec.viewer.guard import Guard
 from vlmrec.viewer.label_log import LabelLog
-from vlmrec.viewer.overview import overviews
-from vlmrec.viewer.page import policy, served_page
-from vlmrec.viewer.runs import RunView
-from vlmrec.viewer.videos import Found, VideoFinder, Wanted, media_type, plays, small_copy
-from vlmrec.viewer.view import ledger_of, title_of, wanted_videos
+from vlmrec.viewer.live import Live
+from vlmrec.viewer.page import served_page
+from vlmrec.viewer.site import Site
+from vlmrec.viewer.site import heads as heads_of
+from vlmrec.viewer.videos import media_type
 
 LABEL_BODY_LIMIT = 64 * 1024
-
-
-class Live:
-    """What is served: runs, labels and videos as they are at the moment."""
-
-    def __init__(
-        self,
-        runs: Sequence[Path],
-        *,
-        labels: LabelLog,
-        gold: Path | None,
-        clips_dir: Path | None,
-        clips: frozenset[str] | None,
-        language: Language,
-        default_ledger: Callable[[], Ledger],
-        copies: Path,
-    ) -> None:
-        self.language: Language = language
-        self.labels = labels
-        self.export_folder = gold if gold is not None else labels.path.parent / "gold"
-        self._views = [RunView(path, clips=clips) for path in runs]
-        self._gold_folder = gold
-        self._finder = VideoFinder(clips_dir)
-        self._clips_dir = clips_dir
-        self._default_ledger = default_ledger
-        self._copies = copies
-        self._guard = Lock()
-        self._site: sites.Site | None = None
-        self._found: dict[str, Found] = {}
-        self._own_clips: dict[str, Path] | None = None
-        self._made: dict[str, Any] = {}
-
-    def site(self) -> sites.Site:
-        """The runs and labels as they are now."""
-        with self._guard:
-            runs = [view.refresh() for view in self._views]
-            folder = self._gold_folder
-            files = load_gold(folder, may_be_empty=True) if folder and folder.is_dir() else None
-            made = self.labels.labels(files)
-            fresh = sites.site(
-                runs,
-                gold=sites.with_labels(files, made) if files or made else None,
-                ledger=ledger_of(runs) or self._default_ledger(),
-                language=self.language,
-                more_clips=self._clips_on_disk() if not runs else (),
-                here=frozenset((label.clip_id, label.labeler) for label in made),
-            )
-            if self._site is None or sites.heads(fresh) != sites.heads(self._site):
-                self._site = fresh
-                self._made = {}
-                self._found = self._videos(fresh)
-            return self._site
-
-    def index(self) -> dict[str, Any]:
-        """The index, with the videos' addresses and the plots."""
-        of = self.site()
-        if "index" not in self._made:
-            videos = {
-                clip: {"src": f"video/{found.sha256}", "type": "video/mp4" if not found.plays else found.media_type}
-                for clip, found in self._found.items()
-            }
-            index = sites.index(of, title=title_of(of.runs), videos=videos, labelling=True)
-            index["plots"] = overviews(of, index)
-            self._made["index"] = index
-        return dict(self._made["index"])
-
-    def video(self, sha256: str) -> Path | None:
-        """The file to serve for a clip's bytes: the clip itself, or a copy that browsers play."""
-        self.site()
-        found = next((one for one in self._found.values() if one.sha256 == sha256), None)
-        if found is None or found.plays:
-            return found.path if found else None
-        copy = self._copies / f"{sha256}.mp4"
-        with self._guard:
-            if not copy.is_file():
-                body = small_copy(found.path)
-                copy.with_suffix(".part").write_bytes(body)
-                copy.with_suffix(".part").rename(copy)
-        return copy
-
-    def data_version(self, of: sites.Site) -> str:
-        """The ledger that labels are made with."""
-        return of.ledger.data_version if of.ledger else self._default_ledger().data_version
-
-    def _videos(self, of: sites.Site) -> dict[str, Found]:
-        wanted: dict[str, Wanted] = wanted_videos(of.runs)
-        found = self._finder.find(wanted)
-        for clip, path in self._clips_on_disk().items():
-            if clip in of.clips and clip not in wanted:  # no run has opened it: its name says which clip it is
-                codec = "h264" if path.suffix.lower() in (".mp4", ".m4v", ".mov") else "vp9"
-                found[clip] = Found(path, self._finder.hash(path), plays(path, codec), media_type(path))
-        return found
-
-    def _clips_on_disk(self) -> dict[str, Path]:
-        if self._own_clips is None:
-            files = self._finder.files() if self._clips_dir else ()
-            self._own_clips = {clip_id(path): path for path in files}
-        return self._own_clips
 
 
 def make_app(live: Live, *, token: str, port: int) -> ASGIApp:
@@ -145,15 +44,15 @@ def make_app(live: Live, *, token: str, port: int) -> ASGIApp:
         return _json(live.index())
 
     def heads(request: Request) -> Response:
-        return _json({"heads": sites.heads(live.site())})
+        return _json({"heads": heads_of(live.site())})
 
     def clip(request: Request) -> Response:
         of = live.site()
-        return _json(sites.clip_document(of, _clip(of, request)))
+        return _json(clip_document(of, _clip(of, request)))
 
     def messages(request: Request) -> Response:
         of = live.site()
-        return _json(sites.messages(of, _clip(of, request)))
+        return _json(messages_of(of, _clip(of, request)))
 
     def video(request: Request) -> Response:
         path = live.video(request.path_params["sha256"])
@@ -198,58 +97,6 @@ def make_app(live: Live, *, token: str, port: int) -> ASGIApp:
     ]
     app = Starlette(routes=routes, exception_handlers={VlmrecError: _said, ClientDisconnect: _gone})
     return Guard(app, token=token, port=port)
-
-
-class Guard:
-    """Refuses whatever doesn't come from the page that this server gave out."""
-
-    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
-        self._app = app
-        self._token = token
-        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._headers = [
-            (b"content-security-policy", policy(served=True).encode()),
-            (b"x-content-type-options", b"nosniff"),
-            (b"x-frame-options", b"DENY"),
-            (b"referrer-policy", b"no-referrer"),
-            (b"cross-origin-resource-policy", b"same-origin"),
-            (b"cross-origin-opener-policy", b"same-origin"),
-            (b"cache-control", b"no-store"),
-        ]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
-            await send(message)
-
-        refusal = self._refusal(Request(scope))
-        if refusal is not None:
-            await _json({"error": refusal}, 403)(scope, receive, with_headers)
-            return
-        await self._app(scope, receive, with_headers)
-
-    def _refusal(self, request: Request) -> str | None:
-        host = request.headers.get("host", "")
-        if host not in self._hosts:
-            return "this server answers only to its own address"
-        origin = request.headers.get("origin")
-        if origin is not None and origin not in {f"http://{known}" for known in self._hosts}:
-            return "a page of another origin can't use this server"
-        if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            return "a page of another site can't use this server"
-        given = request.headers.get("x-vlmrec-token")
-        if given is None and request.method in ("GET", "HEAD"):
-            given = request.query_params.get("token")
-        if given is None or not secrets.compare_digest(given.encode(), self._token.encode()):
-            return "the token is missing or of another start; open the address that `vlmrec view --serve` printed"
-        if request.method == "POST" and request.headers.get("content-type", "").split(";")[0] != "application/json":
-            return "labels are sent as JSON"
-        return None
 
 
 def listen(port: int | None) -> socket.socket:
@@ -307,14 +154,14 @@ def serve(
             labels.seal()
 
 
-def _clip(of: sites.Site, request: Request) -> str:
+def _clip(of: Site, request: Request) -> str:
     at = int(request.path_params["at"])
     if at >= len(of.clips):
         raise InputError(f"there are {len(of.clips)} clips")
     return of.clips[at]
 
 
-def _known(of: sites.Site, clip: object) -> str:
+def _known(of: Site, clip: object) -> str:
     if not isinstance(clip, str) or clip not in of.clips:
         raise InputError(f"no clip {clip!r} is shown here")
     return clip

@@ -10,10 +10,12 @@ from vlmrec.errors import InputError, MediaError
 from vlmrec.gold import load_gold
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.question import Language
-from vlmrec.viewer import site as sites
+from vlmrec.viewer.documents import clip_document, messages
+from vlmrec.viewer.documents import index as index_of
 from vlmrec.viewer.overview import overviews
 from vlmrec.viewer.page import static_page
 from vlmrec.viewer.runs import RunData, RunView
+from vlmrec.viewer.site import site
 from vlmrec.viewer.videos import VideoFinder, Wanted, small_copy
 
 
@@ -40,7 +42,7 @@ def write_view(
 ) -> Written:
     """Write the page of these runs, side by side in the order named."""
     data = [RunView(path, clips=clips).refresh() for path in runs]
-    of = sites.site(data, gold=load_gold(gold) if gold is not None else None, ledger=ledger_of(data), language=language)
+    of = site(data, gold=load_gold(gold) if gold is not None else None, ledger=ledger_of(data), language=language)
     found = VideoFinder(clips_dir).find(wanted_videos(data))
     videos: dict[str, dict[str, Any] | None] = {}
     inside: dict[int, bytes] = {}
@@ -56,13 +58,13 @@ def write_view(
                 problems.append(str(error))
         else:
             videos[clip] = {"src": _link(found[clip].path, output), "type": found[clip].media_type}
-    index = sites.index(of, title=title_of(data), videos=videos)
+    index = index_of(of, title=title_of(data), videos=videos)
     index["running"] = False  # a page that stands alone is of one moment
     index["plots"] = overviews(of, index)
     body = static_page(
         index,
-        (sites.clip_document(of, clip) for clip in of.clips),
-        (sites.messages(of, clip) for clip in of.clips) if with_messages else None,
+        (clip_document(of, clip) for clip in of.clips),
+        (messages(of, clip) for clip in of.clips) if with_messages else None,
         language=language,
         videos=inside,
     )
@@ -77,14 +79,14 @@ def one_run_page(
 ) -> bytes:
     """The page of one run, its videos linked as ``video_url`` says."""
     data = [RunView(run).refresh()]
-    of = sites.site(data, ledger=ledger_of(data), language=language)
+    of = site(data, ledger=ledger_of(data), language=language)
     found = VideoFinder(clips_dir).find(wanted_videos(data))
     videos = {clip: {"src": video_url(one.sha256), "type": one.media_type} for clip, one in found.items()}
-    index = sites.index(of, title=title_of(data), videos=videos)
+    index = index_of(of, title=title_of(data), videos=videos)
     index["running"] = False
     index["plots"] = overviews(of, index)
-    clips = (sites.clip_document(of, clip) for clip in of.clips)
-    return static_page(index, clips, (sites.messages(of, clip) for clip in of.clips), language=language)
+    clips = (clip_document(of, clip) for clip in of.clips)
+    return static_page(index, clips, (messages(of, clip) for clip in of.clips), language=language)
 
 
 def wanted_videos(runs: Sequence[RunData]) -> dict[str, Wanted]:

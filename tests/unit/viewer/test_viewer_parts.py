@@ -23,11 +23,16 @@ from vlmrec.events import blob_refs
 from vlmrec.gold import load_gold
 from vlmrec.log import LogKind, LogWriter, open_log
 from vlmrec.spelling import spelled
-from vlmrec.viewer import plots, site
+from vlmrec.viewer import plots
 from vlmrec.viewer.cells import long_text
+from vlmrec.viewer.documents import clip_document
+from vlmrec.viewer.documents import index as index_of
+from vlmrec.viewer.documents import messages as messages_of
+from vlmrec.viewer.live import Live
 from vlmrec.viewer.page import policy, script, static_page
 from vlmrec.viewer.runs import RunView
-from vlmrec.viewer.server import Live, make_app
+from vlmrec.viewer.server import make_app
+from vlmrec.viewer.site import site
 from vlmrec.viewer.videos import VideoFinder, Wanted, read_range
 from vlmrec.viewer.view import check_output
 
@@ -167,18 +172,18 @@ def test_documents_tell_wrong_from_right_and_differing_from_agreeing(tmp_path: P
     make_run(tmp_path, "first", {"a": None})
     make_run(tmp_path, "second", {"a": None}, right=False, contradict=True)
     runs = [RunView(tmp_path / f"{name}.db").refresh() for name in ("first", "second")]
-    of = site.site(runs, gold=load_gold(make_gold(tmp_path / "gold", ["a"])), language="en")
-    index = site.index(of, title="t", videos={})
+    of = site(runs, gold=load_gold(make_gold(tmp_path / "gold", ["a"])), language="en")
+    index = index_of(of, title="t", videos={})
     (clip,) = index["clips"]
     assert [run["verdict"] for run in clip["runs"]] == ["match", "misjudged"]
     assert (clip["differs"], clip["wrong"], clip["contradictions"]) == (True, True, 1)
-    turns = {f"{turn['question_id']}/{turn['party']}": turn for turn in site.clip_document(of, "a")["turns"]}
+    turns = {f"{turn['question_id']}/{turn['party']}": turn for turn in clip_document(of, "a")["turns"]}
     assert [cell["verdict"] for cell in turns["q_maneuver/other"]["cells"]] == ["correct", "wrong"]
     assert [cell["verdict"] for cell in turns["q_signal/other"]["cells"]] == ["correct", "correct"]
     assert not turns["q_signal/other"]["differs"]
     assert turns["q_maneuver/other"]["contradiction"]
     assert [turn for turn in turns if turns[turn]["asked"]] == list(turns)
-    messages = site.messages(of, "a")
+    messages = messages_of(of, "a")
     calls = {sample["call"] for turn in turns.values() for cell in turn["cells"] for sample in cell["samples"]}
     assert calls <= set(messages["calls"])
     assert all(one["request"] in messages["blobs"] for one in messages["calls"].values())
