@@ -65,13 +65,21 @@ def _described(question: Question, scene: Scene | None) -> str:
 
 
 def _obey(found: Finding, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    answer = _as_dict(found)
-    properties = schema.get("properties") if schema is not None else None
-    if not isinstance(properties, dict):
-        return answer
-    if not _allows(properties.get("value"), found.value):
-        answer = _as_dict(unknown(f"{found.value} is not allowed by the schema"))
-    return _keep(answer, schema)
+    branches = schema.get("anyOf") if schema is not None else None
+    shapes = branches if isinstance(branches, list) and branches else [schema]
+    for said in (found, unknown(f"{found.value} is not allowed by the schema")):
+        answer = _as_dict(said)
+        for shape in shapes:
+            if _fits(answer, shape):
+                return _keep(answer, shape)
+    return _keep(answer, shapes[-1])
+
+
+def _fits(answer: dict[str, Any], schema: Any) -> bool:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return not isinstance(properties, dict) or all(
+        _allows(properties.get(key), answer[key]) for key in ("status", "value")
+    )
 
 
 def _keep(answer: dict[str, Any], schema: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -126,6 +126,18 @@ async def test_a_schema_decides_keys_order_and_allowed_values(standing: bytes) -
     assert list(found.items()) == [("value", None), ("status", "unknown")]
 
 
+async def test_a_schema_may_be_a_choice_between_objects(standing: bytes) -> None:
+    def shape(status: str, value: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "properties": {"reason": {}, "status": {"enum": [status]}, "value": value}}
+
+    for codes, said in ((["moving", "stopped"], ("observed", "stopped")), (["moving"], ("unknown", None))):
+        schema = {"anyOf": [shape("observed", {"enum": codes}), shape("unknown", {"type": "null"})]}
+        wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+        found = answer(await post(chat(video_part(standing), response_format=wanted)))
+        assert list(found) == ["reason", "status", "value"]
+        assert (found["status"], found["value"]) == said
+
+
 async def test_frames_with_time_labels_serve_as_a_video(running: bytes) -> None:
     parts: list[dict[str, Any]] = []
     with av.open(io.BytesIO(running)) as container:
