@@ -32,6 +32,10 @@ class Provider(Struct, frozen=True, kw_only=True):
         Literal["response_format", "structured_outputs", "none"],
         Meta(description="How a JSON Schema is asked for under F=schema."),
     ] = "response_format"
+    root_any_of: Annotated[
+        bool,
+        Meta(description="A schema may be a choice between objects: grammar engines take it, strict mode doesn't."),
+    ] = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     top_k_off: Annotated[int, Meta(description="The value of top_k that means no limit.")] = 0
     deliveries: tuple[Delivery, ...] = ("data_url", "frames")
@@ -53,12 +57,14 @@ PRESETS: dict[str, Provider] = {
         base_urls=("http://observer/v1",),
         key_required=False,
         in_process=True,
+        root_any_of=True,
         note="the embedded baseline; runs in this process and costs nothing",
     ),
     "vllm": Provider(
         base_urls=("http://localhost:8000/v1",),
         key_env="VLLM_API_KEY",
         key_required=False,
+        root_any_of=True,
         deliveries=("data_url", "frames", "presigned_url", "file"),
         default_fps=2.0,
         timeout_s=1200.0,
@@ -68,6 +74,7 @@ PRESETS: dict[str, Provider] = {
     "nim": Provider(
         base_urls=("http://localhost:8000/v1",),
         key_required=False,
+        root_any_of=True,
         top_k_off=-1,
         default_fps=4.0,
         timeout_s=1200.0,

@@ -2,7 +2,7 @@
 
 Under ``F=schema`` the schema goes into the request in the form the provider understands; under
 ``F=prompt`` nothing does, and the prompt alone asks. The two are never mixed, since forcing a format
-hides format errors.
+hides format errors. What the engines take and refuse is in docs/providers.md, "Schemas".
 """
 
 from collections.abc import Mapping
@@ -48,6 +48,48 @@ def grammar_schema(schema: Any) -> Any:
         else:
             kept[key] = value if key in ("enum", "const", "required", "default") else grammar_schema(value)
     return kept
+
+
+def strict_schema(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """``schema`` within what OpenAI's strict mode takes: an object at the root, every key required, no defaults.
+
+    Nothing that ``schema`` refuses becomes allowed. Keys keep their order; a key that was optional is to be
+    given all the same, with null or its default for nothing.
+    """
+    made: dict[str, JsonValue] = _strict(dict(schema))
+    root = str(made.pop("$ref", "")).rpartition("/")[2]
+    if not root:
+        return made
+    others = {name: inner for name, inner in made["$defs"].items() if name != root}
+    return {**made["$defs"][root], **({"$defs": others} if others else {})}
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: value for key, value in schema.items() if key != "default"}
+    for key in ("properties", "$defs"):
+        if key in made:
+            made[key] = {name: _strict(inner) for name, inner in made[key].items()}
+    for key in ("items", "anyOf"):
+        if key in made:
+            made[key] = _strict(made[key])
+    if "properties" in made:
+        made["required"] = list(made["properties"])
+    if "enum" in made and "type" not in made:
+        made = {"type": _type_of(made["enum"]), **made}
+    places = made.pop("prefixItems", None)
+    if places is not None and all(place == places[0] for place in places):
+        made["items"] = _strict(places[0])  # as long as minItems and maxItems say
+    elif places is not None:
+        raise ValueError("strict mode has no array whose places differ")
+    return made
+
+
+def _type_of(values: list[Any]) -> str | list[str]:
+    return ["string", "null"] if None in values else "string"
 
 
 def accepted_fields(

@@ -38,6 +38,7 @@ def wire_settings(resolved: ResolvedModel) -> Wire:
         family=settings.family,
         thinking=settings.thinking,
         structured=provider.structured,
+        root_any_of=provider.root_any_of,
         accepts=provider.accepts,
         max_tokens_field=provider.max_tokens_field,
         top_k_off=provider.top_k_off,

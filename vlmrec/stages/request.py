@@ -14,8 +14,8 @@ from vlmrec.canonical import canonical_json, json_blob, sha256_hex
 from vlmrec.events import Sample, Stage, TurnOpened
 from vlmrec.models.presets import Family, Provider
 from vlmrec.models.request import Prefix, encode_prefix, encode_request, whole_request
-from vlmrec.models.structured import accepted_fields, schema_fields
-from vlmrec.stages.contract import answer_schema
+from vlmrec.models.structured import accepted_fields, schema_fields, strict_schema
+from vlmrec.stages.contract import answer_schema, coupled_answer_schema
 from vlmrec.stages.prompts import Prompt
 from vlmrec.table import table_schema
 from vlmrec.terms import Blob, JsonValue
@@ -31,6 +31,7 @@ class Wire(Struct, frozen=True, kw_only=True):
     family: Family = "plain"
     thinking: bool = False
     structured: Literal["response_format", "structured_outputs", "none"] = "response_format"
+    root_any_of: bool = False
     accepts: tuple[str, ...] | None = None
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     top_k_off: int = 0
@@ -105,10 +106,15 @@ def _all_fields(
         fields |= {"stream": True, "stream_options": {"include_usage": True}}
     kept, dropped = accepted_fields(fields, wire.provider)
     if constrained and turn.stage is not Stage.SCENE:
-        schema = table_schema() if turn.stage is Stage.TABLE else answer_schema(turn.options)
         name = "entity_table" if turn.stage is Stage.TABLE else "answer"
-        kept |= schema_fields(schema, name=name, provider=wire.provider)
+        kept |= schema_fields(_asked_schema(turn, wire), name=name, provider=wire.provider)
     return kept, dropped
+
+
+def _asked_schema(turn: TurnOpened, wire: Wire) -> dict[str, JsonValue]:
+    if turn.stage is Stage.TABLE:
+        return strict_schema(table_schema())
+    return coupled_answer_schema(turn.options) if wire.root_any_of else answer_schema(turn.options)
 
 
 def encode_start(prompt: Prompt, parts: Sequence[Mapping[str, JsonValue]]) -> Prefix:
