@@ -253,6 +253,7 @@ class ClipBuilder:
         put: bool = True,
         unusable: str | None = None,
         repetition: float | None = None,
+        flags: tuple[str, ...] = (),
         demoted_from: str | None = None,
         violations: tuple[Violation, ...] = (),
         prompt_tokens: int | None = 100,
@@ -324,6 +325,7 @@ class ClipBuilder:
                     reasoning=self.run.blob(reasoning.encode(), "text/plain; charset=utf-8") if reasoning else None,
                     evidence_start=start,
                     evidence_end=end,
+                    flags=flags,
                     repetition=repetition,
                 )
             )

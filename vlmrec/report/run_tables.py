@@ -108,6 +108,8 @@ def _turn_lines(turn: TurnShown, calls: CallFigures | None) -> Iterator[str]:
         yield f"    evidence   {_span(turn)}"
     else:
         yield f"    answered   {_why_none(turn)}"
+    if flags := dict.fromkeys(flag for sample in turn.samples for flag in sample.flags):
+        yield f"    flags      {', '.join(flags)}"
     for violation in turn.violations:
         yield f"    rule       {violation.rule}: {violation.message} ({violation.action})"
     yield f"    candidates {_charts(turn.before)} -> {_charts(turn.after)}"

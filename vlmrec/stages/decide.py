@@ -38,7 +38,7 @@ def decide(context: RunContext, state: ClipState, blobs: Blobs) -> tuple[Command
     if unopened:
         return tuple(Record(_turn_opened(context, state, key, round_)) for key in unopened)
     turns = state.turns_of(round_)
-    read = tuple(record for turn in turns for record in unread(context, turn, blobs))
+    read = tuple(record for turn in turns for record in unread(context, state, turn, blobs))
     if read:
         return read
     if not all(_is_answered(context, state, turn) for turn in turns):

@@ -17,7 +17,7 @@ from vlmrec.models.replies.schema import JsonSchema, compile_schema
 from vlmrec.stages.condition import Condition
 from vlmrec.stages.contract import answer_schema
 from vlmrec.stages.describe import map_description
-from vlmrec.stages.text import discipline_flags, repetition, text_flags
+from vlmrec.stages.text import discipline_flags, evidence_flags, repetition, text_flags
 from vlmrec.table import decode_table, table_schema
 from vlmrec.terms import Blob, Status
 
@@ -44,18 +44,22 @@ class Reading(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def read_turn(body: bytes, choice: int, turn: TurnOpened, condition: Condition) -> Reading:
-    """One choice of a stored reply, read as what the turn asked for."""
+def read_turn(
+    body: bytes, choice: int, turn: TurnOpened, condition: Condition, *, duration_s: float | None = None
+) -> Reading:
+    """One choice of a stored reply, read as what the turn asked for. ``duration_s`` is the clip's."""
     if turn.stage is Stage.TABLE:
         return read_table(body, choice)
     if turn.stage is Stage.SCENE:
         return read_scene(body, choice)
     if condition.mode == "describe-map":
         return read_description(body, choice, turn)
-    return read_answer(body, choice, turn, grounding=int(condition.grounding))
+    return read_answer(body, choice, turn, grounding=int(condition.grounding), duration_s=duration_s)
 
 
-def read_answer(body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 0) -> Reading:
+def read_answer(
+    body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 0, duration_s: float | None = None
+) -> Reading:
     """The reply to a question with options. ``grounding`` is what the reason was asked to keep to."""
     reply = read_reply(body, _schema(turn.options), choice=choice)
     if reply.outcome != "answer":
@@ -71,6 +75,7 @@ def read_answer(body: bytes, choice: int, turn: TurnOpened, *, grounding: int = 
     if confidence is not None and not 0 <= confidence <= 1:
         confidence = None
         flags.append("unreadable_confidence")
+    flags += evidence_flags(start, end, duration_s=duration_s)
     said = " ".join(filter(None, (explanation, reply.reasoning)))
     flags += [*text_flags(said), *discipline_flags(explanation or "", value, grounding=grounding)]
     return Reading(

@@ -8,7 +8,6 @@ from vlmrec.canonical import text_blob
 from vlmrec.events import (
     AnswerAccepted,
     AnswerValidated,
-    CallCompleted,
     ReplyParsed,
     SamplesVoted,
     Stage,
@@ -30,24 +29,19 @@ from vlmrec.terms import Answer, Blob, Status
 # ---- reading replies -------------------------------------------------------------------------
 
 
-def unread(context: RunContext, turn: Turn, blobs: Blobs) -> Iterator[Record]:
+def unread(context: RunContext, state: ClipState, turn: Turn, blobs: Blobs) -> Iterator[Record]:
     """A ``reply.parsed`` for every sample of a turn that came back and was not read."""
+    duration_s = state.opened.duration_s if state.opened else None
     for sample, call in turn.calls.items():
         if call.completed is None or call.completed_id is None:
             continue
         wanted = range(turn.opened.samples) if sample == "all" else (sample,)
         for index in wanted:
             if index not in turn.parsed:
-                yield _read(context, turn.opened, call.completed, call.completed_id, index, blobs)
-
-
-def _read(
-    context: RunContext, turn: TurnOpened, completed: CallCompleted, call_id: str, sample: int, blobs: Blobs
-) -> Record:
-    body = blobs(completed.body.sha256)
-    choice = sample if completed.sample == "all" else 0
-    reading = read_turn(body, choice, turn, context.condition)
-    return Record(*_reply_parsed(turn, reading, call_id, sample))
+                body = blobs(call.completed.body.sha256)
+                choice = index if call.completed.sample == "all" else 0
+                reading = read_turn(body, choice, turn.opened, context.condition, duration_s=duration_s)
+                yield Record(*_reply_parsed(turn.opened, reading, call.completed_id, index))
 
 
 def _reply_parsed(

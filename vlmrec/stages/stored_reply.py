@@ -16,6 +16,7 @@ from vlmrec.events import (
     CallCompleted,
     CallFailed,
     CallRequested,
+    ClipOpened,
     Event,
     ReplyParsed,
     RunStarted,
@@ -28,8 +29,8 @@ from vlmrec.models.envelope import Choice, read_envelope
 from vlmrec.models.failure_table import FAILURES
 from vlmrec.models.failures import shown
 from vlmrec.models.replies.unicode import repair_text
-from vlmrec.stages.condition import Condition, condition_from_axes
-from vlmrec.stages.reading import read_turn
+from vlmrec.stages.condition import condition_from_axes
+from vlmrec.stages.reading import Reading, read_turn
 
 NAMED = 20
 """How many calls a message lists."""
@@ -109,19 +110,19 @@ def _readings(reader: LogReader, completed: Event) -> Iterable[StoredReading]:
         ),
         None,
     )
+    opened = next((event.data for event in reader.events(["clip.opened"], clip=completed.clip)), None)
+    duration_s = opened.duration_s if isinstance(opened, ClipOpened) else None
     started = next(event.data for event in reader.events([RunStarted.type]))
     assert isinstance(started, RunStarted)
     condition = condition_from_axes(started.manifest.axes)
     for choice in read_envelope(body, data.headers.get("content-type", "")).choices:
         sample = choice.index if data.sample == "all" else data.sample
         then = next((parsed for parsed in stored if parsed.sample == sample), None)
-        yield _reading(body, choice, sample, then, turn, condition)
+        now = read_turn(body, choice.index, turn, condition, duration_s=duration_s) if turn is not None else None
+        yield _reading(choice, sample, then, now)
 
 
-def _reading(
-    body: bytes, choice: Choice, sample: int, then: ReplyParsed | None, turn: TurnOpened | None, condition: Condition
-) -> StoredReading:
-    now = read_turn(body, choice.index, turn, condition) if turn is not None else None
+def _reading(choice: Choice, sample: int, then: ReplyParsed | None, now: Reading | None) -> StoredReading:
     fields = msgspec.to_builtins(then) if then is not None else None
     return StoredReading(
         sample=sample,

@@ -1,5 +1,6 @@
 """Measures of text that can't be trusted: repetition, contradictions, broken discipline. Pure; Korean and English alike."""
 
+import math
 import re
 
 from vlmrec.projections.claims import collision_claims, counterpart_absent, counterpart_acts, drift
@@ -8,6 +9,8 @@ RUN = 5
 """Words in a run. Shorter runs recur in ordinary sentences."""
 REPETITIVE = 0.3
 """From this share of repeated runs on, a text is flagged."""
+EVIDENCE_SLACK_S = 0.5
+"""How far behind the clip's end a cited time may lie: models round."""
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _FROM_A_SIDE = re.compile(
@@ -42,6 +45,17 @@ def text_flags(text: str) -> tuple[str, ...]:
         found.append("contradicts_counterpart")
     if drift(text) is not None:
         found.append("drifts")
+    return tuple(found)
+
+
+def evidence_flags(start: float | None, end: float | None, *, duration_s: float | None) -> tuple[str, ...]:
+    """What can't be so of cited times: ``evidence_backwards``, ``evidence_outside_clip``. The times stay as cited."""
+    found = []
+    if start is not None and end is not None and start > end:
+        found.append("evidence_backwards")
+    last = math.inf if duration_s is None else duration_s + EVIDENCE_SLACK_S
+    if any(time is not None and not 0 <= time <= last for time in (start, end)):
+        found.append("evidence_outside_clip")
     return tuple(found)
 
 

@@ -54,6 +54,16 @@ def test_show_prints_a_clip_turn_by_turn(tmp_path: Path) -> None:
     assert "c2" not in result.stdout
 
 
+def test_show_prints_what_a_reply_was_flagged_for(tmp_path: Path) -> None:
+    run = RunBuilder(clips=["c"])
+    run.clip("c").turn(
+        "q_maneuver", "self", value="straight", evidence=(9.0, 3.0), flags=("evidence_backwards",)
+    ).submit("open", ["차43-2", "차43-3"]).finish()
+    told = CliRunner().invoke(show, [str(run.write(tmp_path)), "c"]).stdout
+    assert "evidence   9.00–3.00 s" in told
+    assert "flags      evidence_backwards" in told
+
+
 def test_a_clip_that_could_not_be_opened_shows_its_path_and_the_reason_once_each(tmp_path: Path) -> None:
     run = RunBuilder(clips=["c"])
     clip = run.clip("c", opened=False)

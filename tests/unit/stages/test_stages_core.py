@@ -211,6 +211,40 @@ def test_a_truncated_reply_is_a_stored_outcome_and_is_not_asked_again() -> None:
     assert len([each for each in run.of(CallRequested) if each.question_id == "q_order"]) == 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("stages", ["0", "2"])
+@pytest.mark.parametrize(
+    ("start", "end", "flags"),
+    [
+        (2.0, 4.0, ()),
+        (4.0, 4.0, ()),
+        (9.0, 10.4, ()),  # the clip is of 10 s, and models round
+        (4.0, 2.0, ("evidence_backwards",)),
+        (9.0, 11.0, ("evidence_outside_clip",)),
+        (-1.0, None, ("evidence_outside_clip",)),
+        (30.0, 20.0, ("evidence_backwards", "evidence_outside_clip")),
+        (None, 3600.0, ("evidence_outside_clip",)),
+    ],
+)
+def test_cited_times_that_cannot_be_so_are_flagged_and_stay_as_cited(
+    stages: str, start: float | None, end: float | None, flags: tuple[str, ...]
+) -> None:
+    def script(call: SendCall) -> str:
+        if call.turn.question_id == "q_order":
+            return answer("observed", "other_ahead", evidence_start=start, evidence_end=end)
+        return known(call)
+
+    run = Simulation(make_context(Condition(stages=stages)), script, Random(0)).run()  # type: ignore[arg-type]
+    (parsed,) = [each for each in run.of(ReplyParsed) if each.question_id == "q_order"]  # type: ignore[attr-defined]
+    assert isinstance(parsed, ReplyParsed)
+    assert parsed.flags == flags
+    assert (parsed.evidence_start, parsed.evidence_end) == (start, end)
+    validated = [each for each in run.of(AnswerValidated) if each.question_id == "q_order"]  # type: ignore[attr-defined]
+    if stages == "2":  # its rule says the same
+        (verdict,) = validated
+        assert isinstance(verdict, AnswerValidated)
+        assert bool(flags) is any(each.rule == "evidence_inside_clip" for each in verdict.violations)
+
+
 def test_disagreeing_samples_become_unknown() -> None:
     def script(call: SendCall) -> str:
         if call.turn.question_id == "q_order":
