@@ -16,9 +16,9 @@ from vlmrec.commands._options import clips_option, json_option, optional_gold_op
 def command(
     runs: tuple[Path, ...], kinds: tuple[str, ...], gold: Path | None, clips: Path | None, as_json: bool
 ) -> None:
-    """Look for contradictions, repetition, drift, order effects, propagated errors and provider faults.
+    """Look for contradictions, repetition, drift, order effects, propagated errors, provider and format faults.
 
-    Propagation needs labels (--gold); order needs two runs that differ in axis O.
+    Propagation needs labels (--gold); order needs two runs that differ in axis O; format needs a monitored run.
 
     \b
         vlmrec scan first

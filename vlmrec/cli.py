@@ -50,7 +50,7 @@ COMMANDS: dict[str, dict[str, Row]] = {
     "Project": {
         "score": Row("score", "Score a run against labels: answers, clips, and what ruled the right chart out."),
         "rescore": Row("rescore", "Put a run's stored answers to another engine version; the latest run where none is named."),
-        "scan": Row("scan", "Look for contradictions, repetition, drift, order effects, propagated errors and provider faults."),
+        "scan": Row("scan", "Look for contradictions, repetition, drift, order effects, propagated errors, provider and format faults."),
         "confusion": Row("confusion", "Show what runs take for what: confusion matrices of one question, with the clips behind each cell."),
         "retrofit": Row("retrofit", "Say what stored texts would have given under another way of asking."),
         "compare": Row("compare", "Compare runs over the clips they share, and say whether a difference is more than chance."),

@@ -221,6 +221,10 @@ def test_a_share_of_calls_is_monitored_without_constraints_and_never_answers(cli
     assert "response_format" not in bodies[Stage.MONITOR]
     assert {data.stage for data in parsed} == {Stage.PREDICATE}  # type: ignore[attr-defined]
     assert replays(log)
+    code, said = cli_run("scan", "watched", "--only", "format", "--json")
+    assert code == 0, said
+    (figures,) = json.loads(said)["format"]
+    assert figures["monitored"] == figures["strict"] == figures["same_answer"] == by_stage[Stage.MONITOR]
 
 
 ACCESS, SECRET = "AKIDEXAMPLE1234567", "wJalrXUtnFEMIexampleSECRETkey"

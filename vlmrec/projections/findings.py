@@ -17,7 +17,7 @@ from vlmrec.stages.rules import RuleSet, check_group
 from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, Status, TurnKey
 
-KINDS = ("contradictions", "repetition", "drift", "order", "propagation", "provider")
+KINDS = ("contradictions", "repetition", "drift", "order", "propagation", "provider", "format")
 
 TOUCHED: Mapping[str, bool] = {
     "vehicle_contact": True,

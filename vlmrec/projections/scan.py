@@ -3,7 +3,7 @@
 contradictions: a collision asserted and denied, a counterpart absent yet acting, answers against each other and
 against the entity table. repetition: degenerate loops. drift: "left lane" turning into "from the left" into
 "crossing". order: answers that follow an option's place. propagation: later answers after a wrong earlier one.
-provider: prompt tokens that don't fit what was asked.
+provider: prompt tokens that don't fit what was asked. format: what replies look like without a forced format.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,14 @@ from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.projections.claims import collision_claims, counterpart_absent, counterpart_acts, drift
 from vlmrec.projections.core import Combined, RunResults
 from vlmrec.projections.findings import Answered, ClipTexts, Finding, Text, clip_findings
+from vlmrec.projections.forced import (
+    FormatFigures,
+    Free,
+    Monitored,
+    format_figures,
+    format_findings,
+    free_replies,
+)
 from vlmrec.projections.labels import UNMAPPED, GoldMapping
 from vlmrec.projections.order import OfClip, OrderEffect, Shown, order_effects, order_findings
 from vlmrec.projections.propagation import Propagation, propagation
@@ -38,7 +46,7 @@ from vlmrec.projections.registry import Inputs, register
 from vlmrec.stages.rules import RuleSet
 from vlmrec.stages.text import repetition
 from vlmrec.table import EntityTable, decode_table
-from vlmrec.terms import Answer, BlobRef, Status, TurnKey
+from vlmrec.terms import Answer, BlobRef, Sha256, Status, TurnKey
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -52,6 +60,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     order: tuple[OrderEffect, ...]
     propagation: tuple[Propagation, ...]
     provider: tuple[ProviderFigures, ...]
+    format: tuple[FormatFigures, ...]
+    """Of the monitored replies, run by run."""
 
 
 class Reply(NamedTuple):
@@ -72,10 +82,26 @@ class ScannedClip(NamedTuple):
     sent: tuple[Sent, ...]
     table: str | None
     duration_s: float | None
+    monitored: tuple[Monitored, ...]
+    turns: dict[TurnKey, TurnOpened]
+    """Of a clip with monitored calls; of others none are kept."""
+    parsed: dict[tuple[TurnKey, int], ReplyParsed]
 
 
 class _State:
-    __slots__ = ("answers", "duration_s", "given", "replies", "requested", "sent", "shown", "table")
+    __slots__ = (
+        "answers",
+        "duration_s",
+        "given",
+        "monitored",
+        "parsed",
+        "replies",
+        "requested",
+        "sent",
+        "shown",
+        "table",
+        "turns",
+    )
 
     def __init__(self) -> None:
         self.answers: dict[TurnKey, Answered] = {}
@@ -86,6 +112,9 @@ class _State:
         self.given: dict[TurnKey, str] = {}
         self.table: str | None = None
         self.duration_s: float | None = None
+        self.monitored: list[Monitored] = []
+        self.turns: dict[TurnKey, TurnOpened] = {}
+        self.parsed: dict[tuple[TurnKey, int], ReplyParsed] = {}
 
 
 class ScanRuns:
@@ -129,11 +158,15 @@ class ScanRuns:
             state.sent.append(
                 Sent(event.id, data.stage, key, predicted, data.usage.prompt_tokens, media, data.usage.media_tokens)
             )
+            if data.stage is Stage.MONITOR:
+                sample = None if data.sample == "all" else data.sample
+                state.monitored.append(Monitored(event.id, key, sample, Sha256(data.body.sha256)))
         elif isinstance(data, ReplyParsed):
             if data.stage is Stage.PREDICATE:
                 key = TurnKey(data.question_id, data.party)
                 text = _read(event.id, key, data.explanation or "", data.repetition)
                 state.replies[key, data.sample] = Reply(event.id, key, text, data.reasoning)
+                state.parsed[key, data.sample] = data
         elif isinstance(data, AnswerAccepted):
             if data.stage is Stage.PREDICATE and data.source != "not_observable":
                 _accept(state, event.id, data)
@@ -143,6 +176,7 @@ class ScanRuns:
             if data.stage is Stage.PREDICATE:
                 key = TurnKey(data.question_id, data.party)
                 state.shown[key] = Shown(tuple(option.code for option in data.options), data.round)
+                state.turns[key] = data
         elif isinstance(data, TableChecked):
             state.table = data.table.sha256 if data.table is not None else None
         elif isinstance(data, ClipOpened):
@@ -157,12 +191,17 @@ class ScanRuns:
             sent=tuple(state.sent),
             table=state.table,
             duration_s=state.duration_s,
+            monitored=tuple(state.monitored),
+            turns=dict(state.turns) if state.monitored else {},
+            parsed=dict(state.parsed) if state.monitored else {},
         )
 
     def combine(self, runs: Sequence[RunResults[ScannedClip]]) -> Combined[Scan, None]:
         findings: list[Finding] = []
+        formats = []
         for i, run in enumerate(runs):
             ledger = _ledger(run)
+            monitored: list[Free] = []
             for clip, scanned in run.clips:
                 texts = ClipTexts(
                     run=i,
@@ -174,6 +213,10 @@ class ScanRuns:
                 )
                 findings += clip_findings(texts, self._rules, ledger)
                 findings += provider_findings(i, clip, scanned.sent)
+                free = free_replies(scanned.monitored, scanned.turns, scanned.parsed, run.blob)
+                findings += format_findings(i, clip, free)
+                monitored += free
+            formats.append(format_figures(monitored))
         answers: list[Mapping[str, OfClip]] = [
             {str(clip): (s.answers, s.shown) for clip, s in run.clips} for run in runs
         ]
@@ -189,6 +232,7 @@ class ScanRuns:
             provider=tuple(
                 provider_figures([sent for _, scanned in run.clips for sent in scanned.sent]) for run in runs
             ),
+            format=tuple(formats),
         )
         return Combined(scan, None)
 

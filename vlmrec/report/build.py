@@ -105,6 +105,12 @@ def caveats(parts: Parts, names: Sequence[str]) -> Iterator[str]:
                 f"{name}: {figures.too_few + figures.too_many} of {figures.compared} calls were counted as other than "
                 f"{percent(0.8)} to {percent(1.2)} of the prompt tokens expected; the provider may ignore frame rate or pixels"
             )
+        forced = parts.scan.result.format[i]
+        if forced.loose or forced.unreadable:
+            yield (
+                f"{name}: of {forced.monitored} replies without the forced format {forced.loose} are read only by repair and "
+                f"{forced.unreadable} not at all; the others were held to it"
+            )
         if figures.media_unseen:
             yield f"{name}: {figures.media_unseen} calls were answered without any media token counted"
     if parts.compare is not None:

@@ -24,12 +24,13 @@ def only_kinds(projected: Projected[Scan, None], names: Sequence[str]) -> Projec
             order=scan.order if "order" in kinds else (),
             propagation=scan.propagation if "propagation" in kinds else (),
             provider=scan.provider if "provider" in kinds else (),
+            format=scan.format if "format" in kinds else (),
         ),
     )
 
 
 def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
-    """Counts by kind, every finding, and the figures of order, propagation and provider."""
+    """Counts by kind, every finding, and the figures of order, propagation, provider and format."""
     names = run_names(projected.provenance)
     scan = projected.result
     tables = [
@@ -38,6 +39,7 @@ def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
         _order(scan, names),
         _propagation(scan, names),
         _provider(scan, names),
+        _format(scan, names),
     ]
     return [tables[0], *(table for table in tables[1:] if table.rows)]
 
@@ -135,3 +137,31 @@ def _provider(scan: Scan, names: Sequence[str]) -> Table:
         "media unseen",
     )
     return Table("Prompt tokens", columns, rows)
+
+
+def _format(scan: Scan, names: Sequence[str]) -> Table:
+    rows = [
+        (
+            name,
+            one.monitored,
+            one.strict,
+            one.loose,
+            one.unreadable,
+            ", ".join(f"{reason} {count}" for reason, count in one.reasons.items()) or "-",
+            one.compared,
+            one.same_answer,
+        )
+        for name, one in zip(names, scan.format, strict=False)
+        if one.monitored
+    ]
+    columns = (
+        "run",
+        "monitored",
+        "strict",
+        "loose",
+        "unreadable",
+        "why",
+        "answers beside constrained ones",
+        "the same",
+    )
+    return Table("Replies without the forced format", columns, rows)

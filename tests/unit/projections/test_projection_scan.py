@@ -3,6 +3,7 @@
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,11 +12,13 @@ from samples import label, labels
 from strategies import GOLD_TABLE
 
 from vlmrec.commands.scan import command
+from vlmrec.events import CallCompleted, Stage
 from vlmrec.gold import GoldSet, gold_set
 from vlmrec.projections.core import project
 from vlmrec.projections.findings import Finding
 from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.stages.rules import parse_rules, rules_hash
+from vlmrec.terms import Party
 
 RULES = files("vlmrec.schemas").joinpath("validation_rules.yaml").read_bytes()
 WIDE = ledger_of(
@@ -225,3 +228,54 @@ def test_the_command_lists_findings_and_can_be_narrowed(tmp_path: Path) -> None:
     assert {finding["kind"] for finding in narrowed["findings"]} == {"provider"}
     unknown = CliRunner().invoke(command, [str(path), "--only", "typos"])
     assert "contradictions, repetition" in str(unknown.exception)
+
+
+# ---- what a forced format hides ------------------------------------------------------------------
+
+OPTIONS = ("straight", "lane_change", "stopped")
+
+
+def monitored(*replies: tuple[str, str], value: str = "straight") -> RunBuilder:
+    """One clip a reply: constrained it is ``value``, and without the schema what the reply says."""
+    run = RunBuilder(run_id="watched", clips=[clip for clip, _ in replies], ledger=WIDE, axes=axes(F="schema"))
+    for name, text in replies:
+        clip = run.clip(name).turn("q_maneuver", "self", value=value, options=OPTIONS)
+        asked: dict[str, Any] = {"stage": Stage.MONITOR, "question_id": "q_maneuver", "party": Party.SELF}
+        clip.request(asked, 1, None)
+        body = json.dumps({"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}).encode()
+        clip.add(CallCompleted(**asked, sample=0, attempt=1, status=200, body=run.blob(body), latency_s=1.0))
+        clip.submit("open", ["차43-2", "차43-3"]).finish()
+    return run
+
+
+def test_monitored_replies_are_read_as_replies_are_and_held_beside_the_constrained_ones() -> None:
+    run = monitored(
+        ("strict", '{"status": "observed", "value": "straight"}'),
+        ("fenced", 'Here you are:\n```json\n{"status": "observed", "value": "straight"}\n```'),
+        ("prose", "It keeps its lane, I would say."),
+        ("other", '{"status": "observed", "value": "stopped"}'),
+        ("abstains", '{"status": "occluded", "value": null}'),
+    )
+    found = scan(run)
+    (figures,) = found.format
+    assert (figures.monitored, figures.strict, figures.loose, figures.unreadable) == (5, 3, 1, 1)
+    assert sum(figures.reasons.values()) == 1
+    assert (figures.compared, figures.same_answer) == (4, 2)
+    told = {(finding.clip, finding.rule) for finding in found.findings if finding.kind == "format"}
+    assert told == {
+        ("fenced", "format_loose"),
+        ("prose", "format_unreadable"),
+        ("other", "format_changes_answer"),
+        ("abstains", "format_changes_answer"),
+    }
+    assert all(finding.event.startswith("call.completed/") for finding in found.findings)
+
+
+def test_a_run_without_monitored_calls_has_no_format_figures(tmp_path: Path) -> None:
+    (figures,) = scan(good_run()).format
+    assert (figures.monitored, figures.compared) == (0, 0)
+    plain = CliRunner().invoke(command, [str(good_run().write(tmp_path))]).stdout
+    assert "forced format" not in plain
+    watched = CliRunner().invoke(command, [str(monitored(("c1", "no JSON")).write(tmp_path)), "--only", "format"])
+    assert "Replies without the forced format" in watched.stdout
+    assert "format_unreadable" in watched.stdout
