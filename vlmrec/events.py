@@ -45,8 +45,12 @@ class Stage(StrEnum):
     PROBE = "probe"
 
 
-class Payload(Struct, frozen=True, kw_only=True):
-    """Base of all event payloads."""
+class Payload(Struct, frozen=True, kw_only=True, gc=False):
+    """Base of all event payloads.
+
+    Payloads, and what they hold, are trees of values and never part of a cycle: the garbage collector is kept from
+    walking them (``gc=False``), which over a log of a million events costs more than reading it.
+    """
 
     type: ClassVar[str]
     family: ClassVar[Family]
@@ -113,7 +117,7 @@ class EngineDescribed(Payload, frozen=True, kw_only=True):
         return (self.ordinal,)
 
 
-class CandidateBrief(Struct, frozen=True, kw_only=True):
+class CandidateBrief(Struct, frozen=True, kw_only=True, gc=False):
     """A surviving chart, variant and assignment, with the share it gives the recording vehicle, in percent."""
 
     chart: str
@@ -177,7 +181,7 @@ class ClipOpened(Payload, frozen=True, kw_only=True):
     timestamps_synthesised: Annotated[bool, Meta(description="The stream has none; they come from its rate.")] = False
 
 
-class MediaItem(Struct, frozen=True, kw_only=True):
+class MediaItem(Struct, frozen=True, kw_only=True, gc=False):
     """One media body of a request, by hash: the bytes themselves are never stored."""
 
     sha256: str
@@ -239,7 +243,7 @@ class CallRequested(_Call, frozen=True, kw_only=True):
     predicted_prompt_tokens: int | None = None
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class Usage(Struct, frozen=True, kw_only=True, gc=False):
     """Token counts as the server gave them; null where it gave none."""
 
     prompt_tokens: int | None = None
@@ -299,7 +303,7 @@ class CallFailed(_Call, frozen=True, kw_only=True):
 # ---- observations: answers taken over --------------------------------------------------------
 
 
-class Provenance(Struct, frozen=True, kw_only=True):
+class Provenance(Struct, frozen=True, kw_only=True, gc=False):
     """Where an answer or table was taken from."""
 
     kind: Annotated[str, Meta(description="`log`, `gold` or `import`.")]
@@ -501,7 +505,7 @@ class LabelWithdrawn(Payload, frozen=True, kw_only=True):
 # ---- decisions -------------------------------------------------------------------------------
 
 
-class Option(Struct, frozen=True, kw_only=True):
+class Option(Struct, frozen=True, kw_only=True, gc=False):
     """One option as shown."""
 
     code: str
@@ -569,7 +573,7 @@ class SamplesVoted(_OfTurn, frozen=True, kw_only=True):
     backing: Annotated[tuple[int, ...], Meta(description="The samples that back the winner.")] = ()
 
 
-class Violation(Struct, frozen=True, kw_only=True):
+class Violation(Struct, frozen=True, kw_only=True, gc=False):
     """A validation rule that did not hold."""
 
     rule: str

@@ -81,7 +81,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     open: tuple[Fact, ...] = ()
 
 
-class EliminatedBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EliminatedBy(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The failed condition: the answer that ruled a candidate out, and what was expected (empty where not said)."""
 
     question_id: str
@@ -90,7 +90,7 @@ class EliminatedBy(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expects: tuple[str, ...] = ()
 
 
-class Eliminated(Struct, frozen=True, kw_only=True):
+class Eliminated(Struct, frozen=True, kw_only=True, gc=False):
     """A chart, variant and assignment that the answers rule out, and by which answer."""
 
     chart: str

@@ -42,7 +42,7 @@ class TurnKey(NamedTuple):
     party: Party
 
 
-class QuestionRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class QuestionRef(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """A question as put for one party, as the engine protocol writes it."""
 
     question_id: str
@@ -53,7 +53,7 @@ class QuestionRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return TurnKey(self.question_id, self.party)
 
 
-class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Answer(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """One answer as the engine protocol carries it. ``value`` is a domain code, and None unless observed."""
 
     question_id: str
@@ -66,7 +66,7 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return TurnKey(self.question_id, self.party)
 
 
-class BlobRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BlobRef(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """A reference to a stored blob. Verification compares all three fields with the blob's row."""
 
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from vlmrec.events import CallCompleted, CallFailed
 
 N = TypeVar("N", int, Decimal)
 
 
-class CallFigures(Struct, frozen=True, kw_only=True):
+class CallFigures(Struct, frozen=True, kw_only=True, gc=False):
     """Figures of a set of calls. Latency in seconds, cost in USD; null where nothing is known."""
 
     completed: int
@@ -35,33 +35,19 @@ class CallFigures(Struct, frozen=True, kw_only=True):
     latency_p90_s: float | None
 
 
-class Meter:
+class Meter(Struct, gc=False):
     """Adds up calls; two meters can be merged."""
 
-    __slots__ = (
-        "_cached",
-        "_cached_of",
-        "_completed",
-        "_completion",
-        "_cost",
-        "_failed",
-        "_in_doubt",
-        "_latencies",
-        "_prompt",
-        "_unknown",
-    )
-
-    def __init__(self) -> None:
-        self._completed = 0
-        self._failed = 0
-        self._in_doubt = 0
-        self._unknown = 0
-        self._cost: Decimal | None = None
-        self._prompt: int | None = None
-        self._completion: int | None = None
-        self._cached: int | None = None
-        self._cached_of = 0
-        self._latencies = array("d")
+    _completed: int = 0
+    _failed: int = 0
+    _in_doubt: int = 0
+    _unknown: int = 0
+    _cost: Decimal | None = None
+    _prompt: int | None = None
+    _completion: int | None = None
+    _cached: int | None = None
+    _cached_of: int = 0
+    _latencies: "array[float]" = field(default_factory=lambda: array("d"))
 
     def completed(self, call: CallCompleted) -> None:
         """Count a completed call."""

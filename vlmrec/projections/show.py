@@ -35,48 +35,33 @@ from vlmrec.projections.ends import ENDS, ClipEnd
 from vlmrec.projections.meter import CallFigures, Meter, merged
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.projections.shown import (
-    AnswerShown,
     ClipShown,
     Gone,
     OutcomeShown,
-    SampleShown,
     Shown,
     ShownMeasured,
     TableShown,
     TurnMeasured,
-    TurnShown,
 )
+from vlmrec.projections.turnstory import PlainKey, Standing, TurnStory, standing, turn_shown
 from vlmrec.terms import ClipId
-
-__all__ = ["ClipShown", "ClipStory", "Show", "Shown", "ShownMeasured", "TurnShown"]
 
 
 class _State:
-    """A clip under way. Payloads are kept by turn; each kind comes once for a turn."""
+    """A clip under way."""
 
-    __slots__ = ("end", "given", "media", "meters", "opened", "submissions", "table", "turns")
+    __slots__ = ("end", "given", "gone", "media", "meters", "opened", "standings", "table", "turns")
 
     def __init__(self) -> None:
         self.opened: ClipOpened | None = None
         self.media: MediaFailed | None = None
         self.table: tuple[str, TableChecked | TableGiven] | None = None
         self.given = False
-        self.turns: dict[tuple[str, str], _Turn] = {}
-        self.submissions: dict[int, EngineSubmitted] = {}
+        self.turns: dict[PlainKey, TurnStory] = {}
+        self.standings: dict[int, Standing] = {}
+        self.gone: dict[tuple[object, ...], tuple[Gone, PlainKey]] = {}
         self.meters: dict[Key, Meter] = {}
         self.end: ClipEnd | None = None
-
-
-class _Turn:
-    __slots__ = ("accepted", "given", "opened", "parsed", "validated", "voted")
-
-    def __init__(self) -> None:
-        self.opened: tuple[str, TurnOpened] | None = None
-        self.parsed: dict[int, tuple[str, ReplyParsed]] = {}
-        self.voted: SamplesVoted | None = None
-        self.validated: AnswerValidated | None = None
-        self.accepted: tuple[str, AnswerAccepted] | None = None
-        self.given: tuple[str, AnswerGiven] | None = None
 
 
 class ClipStory(NamedTuple):
@@ -124,10 +109,14 @@ class Show:
             _meter(state, data).failed(data)
         elif isinstance(data, (TurnOpened, ReplyParsed, SamplesVoted, AnswerValidated, AnswerAccepted, AnswerGiven)):
             if data.stage is Stage.PREDICATE:
-                _of_turn(state, event.id, data)
+                key = (data.question_id, data.party)
+                turn = state.turns.get(key)
+                if turn is None:
+                    turn = state.turns[key] = TurnStory()
+                turn.take(event.id, data)
         elif isinstance(data, EngineSubmitted):
             if data.status is not None:
-                state.submissions[data.round] = data
+                state.standings[data.round] = standing(data, state.gone)
         elif isinstance(data, ClipOpened):
             state.opened = data
         elif isinstance(data, MediaFailed):
@@ -141,8 +130,8 @@ class Show:
 
     def result(self, state: _State) -> ClipStory:
         opened = state.opened
-        put = (item for item in state.turns.items() if item[1].opened or item[1].parsed or item[1].accepted)
-        turns = sorted(put, key=lambda item: (_round_of(item[1]), item[0]))  # not answers given that nobody asked for
+        told = (item for item in state.turns.items() if item[1].told)
+        turns = sorted(told, key=lambda item: (item[1].round, item[0]))
         shown = ClipShown(
             clip="",
             path=opened.path if opened else state.media.path if state.media else None,
@@ -150,7 +139,7 @@ class Show:
             truncated=opened.truncated if opened else False,
             media_failure=state.media.reason if state.media else None,
             table=_table(state),
-            turns=tuple(_turn_shown(key, turn, state.submissions) for key, turn in turns),
+            turns=tuple(turn_shown(key, turn, state.standings) for key, turn in turns),
             outcome=_outcome(state.end),
             notes=(),
         )
@@ -183,112 +172,6 @@ def _meter(state: _State, call: CallCompleted | CallFailed) -> Meter:
     if meter is None:
         meter = state.meters[key] = Meter()
     return meter
-
-
-def _of_turn(
-    state: _State,
-    event: str,
-    data: TurnOpened | ReplyParsed | SamplesVoted | AnswerValidated | AnswerAccepted | AnswerGiven,
-) -> None:
-    key = (data.question_id, data.party)
-    turn = state.turns.get(key)
-    if turn is None:
-        turn = state.turns[key] = _Turn()
-    if isinstance(data, ReplyParsed):
-        turn.parsed[data.sample] = (event, data)
-    elif isinstance(data, TurnOpened):
-        turn.opened = (event, data)
-    elif isinstance(data, SamplesVoted):
-        turn.voted = data
-    elif isinstance(data, AnswerValidated):
-        turn.validated = data
-    elif isinstance(data, AnswerAccepted):
-        turn.accepted = (event, data)
-    else:
-        turn.given = (event, data)
-
-
-def _round_of(turn: _Turn) -> int:
-    return turn.opened[1].round if turn.opened else 0
-
-
-def _turn_shown(key: tuple[str, str], turn: _Turn, submissions: dict[int, EngineSubmitted]) -> TurnShown:
-    event, opened = turn.opened or (None, None)
-    before = submissions.get(opened.round - 1) if opened else None
-    after = submissions.get(opened.round) if opened else None
-    return TurnShown(
-        event=event,
-        question_id=key[0],
-        party=key[1],
-        round=opened.round if opened else None,
-        put=opened.put if opened else True,
-        text=opened.text if opened else None,
-        options=opened.options if opened else (),
-        window=opened.window if opened else None,
-        samples=tuple(_sample(*turn.parsed[sample]) for sample in sorted(turn.parsed)),
-        tally=dict(sorted(turn.voted.tally.items())) if turn.voted else None,
-        vote=turn.voted.outcome if turn.voted else None,
-        violations=turn.validated.violations if turn.validated else (),
-        answer=_answer(*turn.accepted, turn.given[1] if turn.given else None) if turn.accepted else None,
-        before=charts(before) if before else None,
-        after=charts(after) if after else None,
-        eliminated=_eliminated(key, before, after),
-    )
-
-
-def charts(submission: EngineSubmitted) -> tuple[str, ...]:
-    """The charts that a submission left standing, sorted, each once."""
-    return tuple(sorted({candidate.chart for candidate in submission.candidates}))
-
-
-def _eliminated(
-    key: tuple[str, str], before: EngineSubmitted | None, after: EngineSubmitted | None
-) -> tuple[Gone, ...]:
-    if after is None:
-        return ()
-    known = {(e.chart, e.self_is, e.variant) for e in before.eliminated} if before else set()
-    return tuple(
-        Gone(chart=e.chart, self_is=e.self_is, variant=e.variant)
-        for e in after.eliminated
-        if (e.by.question_id, e.by.party) == key and (e.chart, e.self_is, e.variant) not in known
-    )
-
-
-def _sample(event: str, parsed: ReplyParsed) -> SampleShown:
-    return SampleShown(
-        event=event,
-        call=parsed.call,
-        sample=parsed.sample,
-        outcome=parsed.outcome,
-        strictness=parsed.strictness,
-        recovered=parsed.recovered,
-        reason=parsed.reason,
-        status=parsed.status,
-        value=parsed.value,
-        explanation=parsed.explanation,
-        evidence_start=parsed.evidence_start,
-        evidence_end=parsed.evidence_end,
-        confidence=parsed.confidence,
-        repetition=parsed.repetition,
-        flags=parsed.flags,
-        reasoning=parsed.reasoning,
-    )
-
-
-def _answer(event: str, accepted: AnswerAccepted, given: AnswerGiven | None) -> AnswerShown:
-    told = given if given is not None and accepted.source == "given" else accepted  # who gave it knew why and when
-    return AnswerShown(
-        event=event,
-        status=accepted.status,
-        value=accepted.value,
-        source=accepted.source,
-        explanation=told.explanation,
-        evidence_start=told.evidence_start,
-        evidence_end=told.evidence_end,
-        confidence=accepted.confidence,
-        demoted_from=accepted.demoted_from,
-        demoted_by=accepted.demoted_by,
-    )
 
 
 def _table(state: _State) -> TableShown | None:

@@ -8,7 +8,7 @@ from vlmrec.projections.meter import CallFigures
 from vlmrec.terms import BlobRef
 
 
-class SampleShown(Struct, frozen=True, kw_only=True):
+class SampleShown(Struct, frozen=True, kw_only=True, gc=False):
     """One reply, as it was read."""
 
     event: str
@@ -29,7 +29,7 @@ class SampleShown(Struct, frozen=True, kw_only=True):
     reasoning: BlobRef | None
 
 
-class AnswerShown(Struct, frozen=True, kw_only=True):
+class AnswerShown(Struct, frozen=True, kw_only=True, gc=False):
     """The answer that went to the engine."""
 
     event: str
@@ -44,7 +44,7 @@ class AnswerShown(Struct, frozen=True, kw_only=True):
     demoted_by: str | None
 
 
-class Gone(Struct, frozen=True, kw_only=True):
+class Gone(Struct, frozen=True, kw_only=True, gc=False):
     """A chart and assignment that a turn's answer ruled out."""
 
     chart: str
@@ -52,7 +52,7 @@ class Gone(Struct, frozen=True, kw_only=True):
     variant: str | None
 
 
-class TurnShown(Struct, frozen=True, kw_only=True):
+class TurnShown(Struct, frozen=True, kw_only=True, gc=False):
     """A question put for one party; fields are empty as far as the log has not got there."""
 
     event: str | None
@@ -75,7 +75,7 @@ class TurnShown(Struct, frozen=True, kw_only=True):
     """What this turn's answer ruled out, when its round was submitted."""
 
 
-class OutcomeShown(Struct, frozen=True, kw_only=True):
+class OutcomeShown(Struct, frozen=True, kw_only=True, gc=False):
     """How the clip ended."""
 
     event: str
@@ -86,7 +86,7 @@ class OutcomeShown(Struct, frozen=True, kw_only=True):
     candidates: tuple[CandidateBrief, ...]
 
 
-class TableShown(Struct, frozen=True, kw_only=True):
+class TableShown(Struct, frozen=True, kw_only=True, gc=False):
     """The entity table that the clip's turns were given."""
 
     event: str
@@ -95,7 +95,7 @@ class TableShown(Struct, frozen=True, kw_only=True):
     taken_over: bool
 
 
-class ClipShown(Struct, frozen=True, kw_only=True):
+class ClipShown(Struct, frozen=True, kw_only=True, gc=False):
     """A clip's story so far."""
 
     clip: str
@@ -109,7 +109,7 @@ class ClipShown(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class Shown(Struct, frozen=True, kw_only=True, gc=False):
     """Every clip asked for."""
 
     condition: str | None
@@ -118,7 +118,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     clips: tuple[ClipShown, ...]
 
 
-class TurnMeasured(Struct, frozen=True, kw_only=True):
+class TurnMeasured(Struct, frozen=True, kw_only=True, gc=False):
     """What one turn took, over its samples and attempts."""
 
     clip: str
@@ -128,7 +128,7 @@ class TurnMeasured(Struct, frozen=True, kw_only=True):
     calls: CallFigures
 
 
-class ShownMeasured(Struct, frozen=True, kw_only=True):
+class ShownMeasured(Struct, frozen=True, kw_only=True, gc=False):
     """What the turns took, and all of them together."""
 
     turns: tuple[TurnMeasured, ...]

@@ -32,7 +32,8 @@ from vlmrec.log import LogKind, LogWriter
 from vlmrec.log.store import run_path
 from vlmrec.projections.core import project
 from vlmrec.projections.meter import median
-from vlmrec.projections.show import Show, Shown
+from vlmrec.projections.show import Show
+from vlmrec.projections.shown import Shown
 from vlmrec.report.logs import open_sources, read_clip_set
 from vlmrec.report.records import LeftOut, OldTurn, Records, field_map, read_records
 from vlmrec.stages.condition import axis_values, canonical_id, parse_condition

@@ -12,7 +12,7 @@ from vlmrec import __version__
 from vlmrec.gold import GoldAnswer, GoldLabel
 from vlmrec.projections.labels import ClipGold
 from vlmrec.projections.layer2 import Ending, ending
-from vlmrec.projections.show import ClipShown, TurnShown
+from vlmrec.projections.shown import ClipShown, TurnShown
 from vlmrec.protocol import EngineStatus
 from vlmrec.terms import ClipId, TurnKey
 from vlmrec.viewer.runs import RunData

@@ -13,7 +13,8 @@ from vlmrec.log.chain import Link
 from vlmrec.log.reader import open_log
 from vlmrec.projections.core import Folding, LogProvenance, RunFacts, event_types
 from vlmrec.projections.meter import CallFigures
-from vlmrec.projections.show import ClipShown, ClipStory, Show, Shown, ShownMeasured
+from vlmrec.projections.show import ClipStory, Show
+from vlmrec.projections.shown import ClipShown, Shown, ShownMeasured
 from vlmrec.viewer.extras import ClipExtras, Extras
 
 

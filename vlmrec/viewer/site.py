@@ -15,7 +15,7 @@ from vlmrec.gold import GoldLabel, GoldSet
 from vlmrec.ledger import Ledger
 from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.projections.layer1 import Given, verdict
-from vlmrec.projections.show import TurnShown
+from vlmrec.projections.shown import TurnShown
 from vlmrec.question import Language
 from vlmrec.terms import BlobRef, ClipId, Party, Status, TurnKey
 from vlmrec.viewer.runs import RunData

@@ -11,7 +11,8 @@ from vlmrec.commands.show import command as show
 from vlmrec.commands.status import command as status
 from vlmrec.events import MediaFailed
 from vlmrec.projections.core import project
-from vlmrec.projections.show import Show, Shown
+from vlmrec.projections.show import Show
+from vlmrec.projections.shown import Shown
 from vlmrec.projections.status import RunProgress, RunTimes
 
 
