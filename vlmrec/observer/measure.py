@@ -12,9 +12,19 @@ from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
 from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, paint, road_strip, yellow
-from vlmrec.observer.obstacles import Obstacle, find_obstacles
-from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, learn_road, litter, odd_pixels, off_road
+from vlmrec.observer.obstacles import Obstacle, find_obstacles, standing_rows
+from vlmrec.observer.road import (
+    Mask,
+    RoadModel,
+    bonnet_floor,
+    learn_road,
+    litter,
+    odd_pixels,
+    off_road,
+    flat_pixels,
+)
 from vlmrec.observer.tracks import Track, follow
+from vlmrec.observer.verge import Edges, road_edges
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +51,7 @@ class Measures(NamedTuple):
     litter: Floats  # per frame: paint and the like on the nearest stretch of the ego's lane, NaN where that is covered
     obstacles: tuple[tuple[Obstacle, ...], ...]
     tracks: tuple[Track, ...]
+    edges: Edges | None = None
 
 
 class Glimpse(NamedTuple):
@@ -80,30 +91,58 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     odd = [odd_pixels(picture, model) for picture in pictures]
     steps = _camera(odd, grays, times, model, point)
     points_x, points_y = _vanishing_path(point, segments, steps, len(held))
-    obstacles: list[tuple[Obstacle, ...]] = []
+    first: list[tuple[Obstacle, ...]] = []
     profiles: list[Floats] = []
     yellows: list[Floats] = []
     clear: list[Floats] = []
     bright: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
     littered: list[float] = []
-    for index in range(len(held)):
-        here = Vanishing(float(points_x[index]), float(points_y[index]), point.support)
-        obstacles.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
-        littered.append(litter(pictures[index], _standing(obstacles[-1], grays[index].shape, here), model, here))
-        painted, valid = _paint(grays[index], strip, model, obstacles[-1], here)
+    points = [Vanishing(float(x), float(y), point.support) for x, y in zip(points_x, points_y, strict=True)]
+    for index, here in enumerate(points):
+        first.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
+        littered.append(litter(pictures[index], _standing(first[-1], grays[index].shape, here), model, here))
+        painted, valid = _paint(grays[index], strip, model, first[-1], here)
         profiles.append(columns_of(painted, valid))
         clear.append(valid.mean(axis=0))
         shown = brighter(pictures[index], strip, model) & valid
         bright.append(shown.sum(axis=0) / np.maximum(valid.sum(axis=0), 1))
         yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
-    tracks = follow([(float(t), float(x), o) for t, x, o in zip(times, points_x, obstacles, strict=True)], width)
     lanes = fit_lanes(profile, [float(t) for t in times])
-    return Measures(
+    flats = [flat_pixels(picture, model) for picture in pictures]
+    measures = Measures(
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
-        tuple(obstacles), tracks,
+        tuple(first), (),
     )  # fmt: skip
+    return stand(measures, odd, flats)
+
+
+def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask]) -> Measures:
+    """The same with what stands on the road, followed over time. The masks hold rows from ``model.top`` on."""
+    points = [
+        Vanishing(float(x), float(y), measures.point.support)
+        for x, y in zip(measures.points_x, measures.points_y, strict=True)
+    ]
+    model, lanes, width = measures.model, measures.lanes, measures.size[0]
+    masks = [off_road(one, model, here) for one, here in zip(odd, points, strict=True)]
+    edges = None
+    if lanes is not None:
+        bases = [standing_rows(mask, model, here, None) for mask, here in zip(masks, points, strict=True)]
+        edges = road_edges(masks, bases, points, lanes, model)
+    obstacles = []
+    for index, (mask, here) in enumerate(zip(masks, points, strict=True)):
+        within = (-np.inf, np.inf)
+        if edges is not None and lanes is not None:
+            within = tuple((edge - lanes.offset[index]) * lanes.spacing for edge in edges)
+        flat = np.zeros_like(mask)
+        flat[model.top :] = flats[index]
+        obstacles.append(tuple(find_obstacles(mask, model, here, flat=flat, edges=within)))
+    paces = [0.0] + [max(0.0, (step.pace or 0.0) * step.gap) for step in measures.steps]
+    tracks = follow(
+        [(float(t), here.x, o) for t, here, o in zip(measures.times, points, obstacles, strict=True)], width, paces
+    )
+    return measures._replace(obstacles=tuple(obstacles), tracks=tracks, edges=edges)
 
 
 def _light(rows: Sequence[Floats] | Floats) -> NDArray[np.float32]:

@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
 JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
 FILLED = 0.72  # share of an upright stretch that must be off the road
+FILLED_ABOVE = 0.6  # the same above a shadow or paint
+FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
 NARROWEST, WIDEST = 0.45, 6.0  # camera heights
 NARROWEST_CUT = 0.15  # the same for what the picture's edge cuts off
 
@@ -53,9 +55,22 @@ class Obstacle(NamedTuple):
         return (self.right - self.left) / self.base
 
 
-def find_obstacles(mask: Mask, model: RoadModel, point: Vanishing) -> list[Obstacle]:
-    """Obstacles in one picture's off-road mask, nearest first."""
-    bases = _bases(mask, model, point)
+def find_obstacles(
+    mask: Mask,
+    model: RoadModel,
+    point: Vanishing,
+    *,
+    flat: Mask | None = None,
+    edges: tuple[float, float] = (-np.inf, np.inf),
+) -> list[Obstacle]:
+    """Obstacles in one picture's off-road mask, nearest first.
+
+    ``flat`` masks what may be shadow or paint: an obstacle stands where something else begins. ``edges`` are the road's, in
+    camera heights right of the camera: nothing is looked for beyond them.
+    """
+    bases = standing_rows(mask, model, point, flat)
+    across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
+    bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
     found = []
     for first, last in _runs(bases, point.y):
         obstacle = _measure(bases, first, last, model, point, mask.shape[1])
@@ -64,8 +79,11 @@ def find_obstacles(mask: Mask, model: RoadModel, point: Vanishing) -> list[Obsta
     return sorted(found, key=lambda obstacle: -obstacle.base)
 
 
-def _bases(mask: Mask, model: RoadModel, point: Vanishing) -> NDArray[np.float64]:
-    """Per column the nearest row at which an upright stretch begins, 0 where there is none."""
+def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | None) -> NDArray[np.float64]:
+    """Per column the nearest row at which an upright stretch begins, 0 where there is none.
+
+    Where it begins with what may be ``flat``, it is followed up to something else; without that it is none.
+    """
     height = mask.shape[0]
     low = model.top + 4
     rows = np.arange(low, height)
@@ -74,8 +92,21 @@ def _bases(mask: Mask, model: RoadModel, point: Vanishing) -> NDArray[np.float64
     upper = np.maximum(rows - tall, model.top)
     share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
     standing = (share >= FILLED) & mask[rows] & mask[rows - 1]
+    if flat is not None:
+        # Far away the dark gap under a vehicle is too thin to be seen.
+        solid = mask[rows] & (~flat[rows] | (rows < point.y + FAR)[:, None])
+        standing = (share >= FILLED_ABOVE) & solid & np.vstack([solid[:1], solid[:-1]]) & _begun(standing, tall)
     nearest = len(rows) - 1 - np.argmax(standing[::-1], axis=0)
     return np.where(standing.any(axis=0), rows[nearest], 0).astype(np.float64)
+
+
+def _begun(standing: Mask, tall: NDArray[np.int64]) -> Mask:
+    """Rows at most a body's height above a row at which an upright stretch begins."""
+    rows = np.arange(len(standing))
+    last = np.where(standing, rows[:, None], -1)
+    below = np.minimum.accumulate(np.where(last >= 0, last, len(standing) * 4)[::-1], axis=0)[::-1]
+    result: Mask = below - rows[:, None] <= tall[:, None]
+    return result
 
 
 def _runs(bases: NDArray[np.float64], horizon: float) -> list[tuple[int, int]]:

@@ -24,6 +24,11 @@ RIM = 12.0  # grey levels across the edge of a bonnet
 COARSE = 1.0  # grey levels: a road smoother than this can't be told from metal by its grain
 POLISHED = 0.4  # of the road's usual roughness
 BODY = 0.6  # a vehicle stands up at least this part of its distance row above the ground
+SHADE = (
+    0.33,
+    0.88,
+)  # of the road's lightness: what lies in the shade has that much, tyres and gaps under a vehicle less
+DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only, and nothing casts a shadow
 
 
 class RoadModel(NamedTuple):
@@ -137,6 +142,23 @@ def odd_pixels(picture: Picture, model: RoadModel) -> Mask:
     if model.grain > COARSE:
         odd = odd | _polished(picture, model)
     result: Mask = odd & (rows[:, None] <= model.floor[None, :])
+    return result
+
+
+def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
+    """Pixels of the same rows that may lie on the road: shade (the road's tint, but darker) and paint (whiter or yellower).
+
+    Vehicles of such shades look so too, but not where they touch the road: tyres and the gap beneath are darker.
+    """
+    lab = _lab(picture)[model.top :].astype(np.float32)
+    light = model.middle[:, None, 0]
+    away = lab - model.middle[:, None, :]
+    tint = np.abs(away[:, :, 1:])
+    shade = (lab[:, :, 0] > SHADE[0] * light) & (lab[:, :, 0] < SHADE[1] * light) & (light >= DARK)
+    shade &= (tint[:, :, 0] <= 5.0) & (tint[:, :, 1] <= 6.0)
+    white = (away[:, :, 0] > 11.0) & (tint <= 6.0).all(axis=2)
+    yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > -0.1 * light)
+    result: Mask = shade | white | yellow
     return result
 
 

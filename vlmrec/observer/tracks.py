@@ -1,6 +1,7 @@
 """Obstacles followed from picture to picture."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from vlmrec.observer.obstacles import Obstacle
@@ -40,45 +41,64 @@ class Track(NamedTuple):
 
 
 class _Open:
+    """A track that goes on. It is foretold in the plane of the road: distance is ``1 / row``, places across are rows' shares."""
+
     def __init__(self, sighting: Sighting) -> None:
         self.sightings = [sighting]
-        self.growth = 0.0  # of log base, per second
-        self.slide = 0.0  # of the facing part's middle, px per second
 
-    def foretold(self, time: float) -> tuple[float, float, float]:
+    def foretold(self, time: float, step: float) -> list[tuple[float, float, float]]:
+        """Base and outer edges at ``time``, one for each way it may drive. ``step`` is the camera's own way since its last."""
         last = self.sightings[-1]
-        gap = min(time - last.time, 0.3)
-        grown = 1 + max(-0.5, min(1.0, self.growth * gap))
-        shift = self.slide * gap
-        middle = (last.obstacle.outer_left + last.obstacle.outer_right) / 2 + shift
-        half = (last.obstacle.outer_right - last.obstacle.outer_left) / 2 * grown
-        return last.obstacle.base * grown, middle - half, middle + half
+        gap = min(time - last.time, 0.4)
+        recent = [s for s in self.sightings[-6:] if last.time - s.time <= 0.5]
+        if len(recent) >= 3:
+            speeds = [_slope(recent, lambda s: 1 / s.obstacle.base)]
+        else:  # one that keeps its distance, or one that stands
+            speeds = [0.0, -step / max(time - last.time, 1e-3)]
+        slides = [_slope(recent, lambda s, side=side: _across(s, side)) for side in (0, 1)] if len(recent) >= 3 else [0.0, 0.0]
+        places = []
+        for speed in speeds:
+            base = 1 / min(max(1 / last.obstacle.base + speed * gap, 0.5 / last.obstacle.base), 2 / last.obstacle.base)
+            left, right = (last.x + (_across(last, side) + slides[side] * gap) * base for side in (0, 1))
+            places.append((base, min(left, right), max(left, right)))
+        return places
 
     def add(self, sighting: Sighting) -> None:
-        last = self.sightings[-1]
-        gap = sighting.time - last.time
-        growth = (sighting.obstacle.base / last.obstacle.base - 1) / gap
-        slide = (_middle(sighting.obstacle) - _middle(last.obstacle)) / gap
-        self.growth += 0.4 * (growth - self.growth)
-        self.slide += 0.4 * (slide - self.slide)
         self.sightings.append(sighting)
 
 
-def follow(frames: Sequence[tuple[float, float, Sequence[Obstacle]]], width: int) -> tuple[Track, ...]:
+def _across(sighting: Sighting, side: int) -> float:
+    """Place of an outer edge across, as a share of the base row."""
+    edge = sighting.obstacle.outer_right if side else sighting.obstacle.outer_left
+    return (edge - sighting.x) / sighting.obstacle.base
+
+
+def _slope(sightings: Sequence[Sighting], value: Callable[[Sighting], float]) -> float:
+    """The median of the slopes between sightings, per second."""
+    return median(
+        (value(b) - value(a)) / (b.time - a.time) for i, a in enumerate(sightings) for b in sightings[i + 1 :]
+    )
+
+
+def follow(
+    frames: Sequence[tuple[float, float, Sequence[Obstacle]]], width: int, steps: Sequence[float] = ()
+) -> tuple[Track, ...]:
     """Tracks over ``frames`` (time, column of the vanishing point, obstacles) of pictures ``width`` px wide.
+
+    ``steps`` is the camera's own way into each frame, in the unit of ``1 / row``; none where it is not known.
 
     Best overlap first; ties by age. What the picture's edge cuts off is waited for longer: it may show again.
     """
     live: list[_Open] = []
     done: list[_Open] = []
-    for time, x, obstacles in frames:
+    for number, (time, x, obstacles) in enumerate(frames):
         live, ended = _split(live, time, width)
         done += ended
         pairs = []
         for age, track in enumerate(live):
-            place = track.foretold(time)
+            places = track.foretold(time, steps[number] if steps else 0.0)
             for place_index, obstacle in enumerate(obstacles):
-                overlap = _overlap(place, obstacle)
+                overlap = max(_overlap(place, obstacle, width) for place in places)
                 if overlap >= OVERLAP:
                     pairs.append((-overlap, age, place_index))
         used_tracks: set[int] = set()
@@ -106,16 +126,13 @@ def _split(tracks: list[_Open], time: float, width: int) -> tuple[list[_Open], l
     return live, ended
 
 
-def _overlap(place: tuple[float, float, float], obstacle: Obstacle) -> float:
-    """Intersection over union of two boxes that stand on their base and reach the horizon."""
+def _overlap(place: tuple[float, float, float], obstacle: Obstacle, width: int) -> float:
+    """Intersection over union, inside the picture, of two boxes that stand on their base and reach the horizon."""
     base, left, right = place
+    left, right = max(left, 0.0), min(right, width - 1.0)
     across = min(right, obstacle.outer_right) - max(left, obstacle.outer_left)
     if across <= 0:
         return 0.0
     shared = across * min(base, obstacle.base)
     whole = (right - left) * base + (obstacle.outer_right - obstacle.outer_left) * obstacle.base - shared
     return shared / whole
-
-
-def _middle(obstacle: Obstacle) -> float:
-    return (obstacle.outer_left + obstacle.outer_right) / 2
