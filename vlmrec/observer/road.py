@@ -157,7 +157,7 @@ def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
     shade = (lab[:, :, 0] > SHADE[0] * light) & (lab[:, :, 0] < SHADE[1] * light) & (light >= DARK)
     shade &= (tint[:, :, 0] <= 5.0) & (tint[:, :, 1] <= 6.0)
     white = (away[:, :, 0] > 11.0) & (tint <= 6.0).all(axis=2)
-    yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > -0.1 * light)
+    yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > 0.25 * light)
     result: Mask = shade | white | yellow
     return result
 

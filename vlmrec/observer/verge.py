@@ -82,7 +82,7 @@ def _borders(rows: Floats, point: Vanishing, ego: float, spacing: float, bins: F
 def _shares(mask: Mask, point: Vanishing, across: Floats, model: RoadModel) -> Floats:
     """Share of rows off the road at places ``across`` (camera heights right of the camera); NaN where too few are seen."""
     height, width = mask.shape
-    rows = np.arange(int(point.y + 0.06 * height), int(0.93 * height), 2)
+    rows = np.arange(int(point.y + 0.05 * height), int(0.93 * height))
     columns = point.x + across[None, :] * (rows[:, None] - point.y)
     at = np.clip(columns, 0, width - 1).astype(int)
     seen = (columns >= 1) & (columns < width - 1) & (rows[:, None] <= model.floor[at] - 2)
