@@ -11,7 +11,6 @@ from msgspec import Struct
 from vlmrec.errors import InputError
 from vlmrec.ledger import Ledger
 from vlmrec.projections.claims import Drift, Said
-from vlmrec.stages.checks import AMONG_REASONS
 from vlmrec.stages.checks import Given as Checked
 from vlmrec.stages.rules import RuleSet, check_group
 from vlmrec.table import EntityTable
@@ -28,8 +27,6 @@ TOUCHED: Mapping[str, bool] = {
 }
 """Whether an answer to ``q_collision`` says that something was hit."""
 COLLISION = "q_collision"
-TOLD_BELOW = frozenset({"reason_against_collision", "reason_without_counterpart"})
-"""Rules over pairs of reasons; here texts are held against each other with their reasoning and in their own words."""
 
 
 class Elsewhere(Struct, frozen=True, kw_only=True):
@@ -57,7 +54,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     against: Elsewhere | None = None
 
 
-class Text(NamedTuple):
+class Text(Struct, frozen=True, gc=False):
     """What was found in the texts of one reply."""
 
     event: str
@@ -69,7 +66,7 @@ class Text(NamedTuple):
     repetition: float | None
 
 
-class Answered(NamedTuple):
+class Answered(Struct, frozen=True, gc=False):
     """An accepted answer, with the value it had before validation demoted it."""
 
     event: str
@@ -107,19 +104,21 @@ def clip_findings(clip: ClipTexts, rules: RuleSet, ledger: Ledger | None) -> Ite
 
 
 def _by_rules(clip: ClipTexts, rules: RuleSet, ledger: Ledger) -> Iterator[Finding]:
-    """The validation rules over all answers at once, whether or not the run applied them."""
+    """The validation rules over all answers at once, whether or not the run applied them.
+
+    But for those over pairs of reasons: texts are held against each other below, with their reasoning and in
+    their own words.
+    """
     known = [clip.answers[key] for key in sorted(clip.answers) if key.question_id in ledger]
     group = [Checked(a.answer, a.explanation, a.start, a.end, None) for a in known]
     seen: set[tuple[str, frozenset[TurnKey]]] = set()
-    verdicts = check_group(rules, ledger, group, {}, table=clip.table, duration_s=clip.duration_s)
+    verdicts = check_group(rules, ledger, group, {}, table=clip.table, duration_s=clip.duration_s, said=None)
     for answered, verdict in zip(known, verdicts, strict=True):
         for violation in verdict.violations:
-            if violation.rule in TOLD_BELOW:
-                continue
             against = violation.against.key if violation.against is not None else None
             both = (violation.rule, frozenset(key for key in (answered.answer.key, against) if key is not None))
-            if both in seen or violation.rule in AMONG_REASONS:
-                continue  # told from the other side already, or by the checks of whole texts
+            if both in seen:
+                continue  # told from the other side already
             seen.add(both)
             other = clip.answers.get(against) if against is not None else None
             yield _finding(

@@ -14,7 +14,7 @@ from vlmrec.projections.layer1 import share
 from vlmrec.terms import Status, TurnKey
 
 
-class Shown(NamedTuple):
+class Shown(Struct, frozen=True, gc=False):
     """The options of a turn in the order shown, and the round it was put in."""
 
     codes: tuple[str, ...]

@@ -5,7 +5,6 @@ prompt tokens gives it away. The prediction was made when the request was sent, 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -18,7 +17,7 @@ TOLERANCE = 0.2
 """Counts within this of the prediction fit: chat templates and rounding of frames explain that much."""
 
 
-class Sent(NamedTuple):
+class Sent(Struct, frozen=True, gc=False):
     """A completed call: what was predicted for it, and what was counted."""
 
     event: str

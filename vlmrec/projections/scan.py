@@ -64,7 +64,7 @@ class Scan(Struct, frozen=True, kw_only=True):
     """Of the monitored replies, run by run."""
 
 
-class Reply(NamedTuple):
+class Reply(Struct, frozen=True, gc=False):
     """A reply's own text, and the claims in it; reasoning kept apart is read from its blob."""
 
     event: str

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from vlmrec.events import Violation
-from vlmrec.ledger import Ledger
+from vlmrec.ledger import Ledger, by_turn
 from vlmrec.projections.claims import counterpart_absent
 from vlmrec.projections.describe_rules import RULES as MOTIONS
 from vlmrec.projections.describe_rules import describe_map, without_code
@@ -32,9 +32,6 @@ ANSWER_RULES = (
 )
 """What every answer is checked by, beside the rules of the file."""
 
-AMONG_REASONS = frozenset({"reason_against_collision", "reason_without_counterpart"})
-"""Rules that hold one turn's reason against other turns."""
-
 
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From where on a text is suspicious."""
@@ -58,7 +55,8 @@ class Others(NamedTuple):
     """What else was answered on the clip, and the reasons that were given with it."""
 
     answers: Sequence[Answer]
-    reasons: Mapping[TurnKey, str]
+    reasons: Mapping[TurnKey, str] | None
+    """None: reasons are not to be held against each other."""
 
 
 def answer_violations(
@@ -70,10 +68,11 @@ def answer_violations(
     duration_s: float | None,
 ) -> Iterator[Violation]:
     """Every one of ANSWER_RULES that does not hold for an answer."""
-    yield from _improper(ledger, given.answer, {each.key: each for each in others.answers})
+    yield from _improper(ledger, given.answer, others.answers)
     yield from _evidence(limits, given, duration_s)
     yield from _reason(ledger, given, table)
-    yield from _reason_against_others(given, others)
+    if others.reasons is not None:
+        yield from _reason_against_others(given, others.answers, others.reasons)
     yield from _repeated(limits, given)
 
 
@@ -82,12 +81,14 @@ def said_as(answer: Answer) -> str:
     return f"{answer.question_id} ({answer.party}) = {answer.value or answer.status}"
 
 
-def _improper(ledger: Ledger, answer: Answer, answers: Mapping[TurnKey, Answer]) -> Iterator[Violation]:
+def _improper(ledger: Ledger, answer: Answer, others: Sequence[Answer]) -> Iterator[Violation]:
     """Values outside the domain, and answers to questions that don't arise."""
     question = ledger.question(answer.question_id)
     if answer.value is not None and answer.value not in question.codes:
         yield Violation(rule="domain", action="demote", message=f"{said_as(answer)} is no code of {question.id}")
-    if answer.status is Status.OBSERVED and precondition(question, answer.party, answers) is False:
+    if not question.any_of or answer.status is not Status.OBSERVED:
+        return
+    if precondition(question, answer.party, by_turn(others)) is False:
         yield Violation(
             rule="precondition", action="flag", message=f"{said_as(answer)}, though its precondition is false"
         )
@@ -151,17 +152,19 @@ def _reason(ledger: Ledger, given: Given, table: EntityTable | None) -> Iterator
             )
 
 
-def _reason_against_others(given: Given, others: Others) -> Iterator[Violation]:
+def _reason_against_others(
+    given: Given, others: Sequence[Answer], reasons: Mapping[TurnKey, str]
+) -> Iterator[Violation]:
     """A collision said in one turn and denied in another; a counterpart absent here and acting there. The first of each."""
-    clashes = {violation.rule: violation for violation in reversed(list(_clashes(given, others)))}
+    clashes = {violation.rule: violation for violation in reversed(list(_clashes(given, others, reasons)))}
     yield from (clashes[rule] for rule in sorted(clashes))
 
 
-def _clashes(given: Given, others: Others) -> Iterator[Violation]:
+def _clashes(given: Given, others: Sequence[Answer], reasons: Mapping[TurnKey, str]) -> Iterator[Violation]:
     answer, mine = given.answer, given.explanation or ""
     stance, absent = says_of_collision(mine), bool(counterpart_absent(mine))
-    for other in others.answers:
-        theirs = others.reasons.get(other.key, "")
+    for other in others:
+        theirs = reasons.get(other.key, "")
         said = _collision_answer(other) or says_of_collision(theirs)
         if stance is not None and said is not None and stance != said:
             yield _between("reason_against_collision", answer, other, f"a collision is {stance} here and {said} there")

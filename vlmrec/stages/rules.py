@@ -6,6 +6,7 @@ else flags. A rule whose questions the ledger doesn't have is idle.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -19,6 +20,8 @@ from vlmrec.question import Answers
 from vlmrec.stages.checks import ANSWER_RULES, Given, Limits, Others, answer_violations, said_as
 from vlmrec.table import EntityTable
 from vlmrec.terms import Answer, Party, QuestionRef, Status, TurnKey
+
+NOTHING_SAID: Mapping[TurnKey, str] = MappingProxyType({})
 
 
 class Claim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -98,19 +101,19 @@ def check_group(
     *,
     table: EntityTable | None,
     duration_s: float | None,
-    said: Mapping[TurnKey, str] | None = None,
+    said: Mapping[TurnKey, str] | None = NOTHING_SAID,
 ) -> list[Verdict]:
     """A verdict for each new answer of a round, against what was accepted and against the others of the round.
 
-    ``said`` are the reasons given with accepted answers.
+    ``said`` are the reasons given with accepted answers; None: reasons are not to be held against each other.
     Within a round neither of two answers is the newer one, so a contradiction among them demotes both.
     """
     earlier = [accepted[key] for key in sorted(accepted, key=ledger.order)]
     verdicts = []
     for index, given in enumerate(group):
         peers = [each for position, each in enumerate(group) if position != index]
-        reasons = {**(said or {}), **{each.answer.key: each.explanation for each in peers if each.explanation}}
-        others = Others([*earlier, *(each.answer for each in peers)], reasons)
+        theirs = {each.answer.key: each.explanation for each in peers if each.explanation} if said is not None else {}
+        others = Others([*earlier, *(each.answer for each in peers)], None if said is None else {**said, **theirs})
         verdicts.append(_check(rules, ledger, given, others, table, duration_s))
     return verdicts
 
