@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from vlmrec.projections.reading import Match, Stance, excerpt, find
+from vlmrec.projections.reading import Match, Stance, excerpt, find, starting
 
 CACHED = 256
 """Texts whose claims are remembered: those of a clip or two, which are held against each other pair by pair."""
@@ -79,20 +79,20 @@ def _side(words: str) -> str:
 
 
 _VEHICLE = r"(?:vehicle|car|truck|bus|van|suv|sedan|taxi|motorcycle|lorry)"
-_COLLISION = re.compile(
+_COLLISION = starting(
+    "crsbih충추접부들사",
     r"\b(?:collisions?|collid(?:e|es|ed|ing)|crash(?:es|ed)?(?! barrier)|rear-end(?:s|ed)?|struck|strikes?|bump(?:s|ed)(?: into)?"
     r"|impacts?(?! on)|contact(?:s|ed)?|hits?(?! the (?:brakes?|gas|horn|accelerator)))\b(?! (?:lens|person|information))"
     r"|충돌|추돌|접촉|부딪|들이받|사고가 (?:났|발생)",
-    re.IGNORECASE,
 )
-_ABSENT = re.compile(
+_ABSENT = starting(
+    "ntoc상다",
     rf"\bno (?:other |counterpart |opposing |second )(?:{_VEHICLE})s?\b|\bno counterpart\b|\bno other road users?\b"
     rf"|\bthere (?:is|was|are|were) no (?:{_VEHICLE})s?\b"
     rf"|\b(?:other {_VEHICLE}|counterpart)(?: {_VEHICLE})? (?:is|was) (?:absent|(?:not|never) (?:visible|seen|present|in (?:the )?(?:frame|view|video)))"
     rf"|\b(?:other {_VEHICLE}|counterpart)(?: {_VEHICLE})? (?:does not|doesn't|did not|never) appears?\b"
     r"|(?:상대|다른)\s?(?:차량|차)(?:이|가|은|는|도)?\s?(?:(?:화면|영상|시야|장면)(?:에서?|에는)?\s?)?(?:전혀\s?|아예\s?)?"
     r"(?:없(?!이)|보이지\s?않|나타나지\s?않|등장하지\s?않|존재하지\s?않|나오지\s?않)",
-    re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
     r"\b(?:ahead|behind|beside|between|lane|shoulder|oncoming|parked|blind spot|left|right|nearby|closer|faster)\b"
@@ -102,18 +102,18 @@ _ELSEWHERE = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|whether|would|might|may|until|unless|before)\b|는지|인지|다면|라면|때까지|여부", re.IGNORECASE
 )
-_ACTS = re.compile(
+_ACTS = starting(
+    "ocwbsgry상",
     rf"\b(?:other|counterpart|opposing|white|black|silver|grey|gray|red|blue|yellow|green) (?:{_VEHICLE})?\s?(?:\w+ ){{0,2}}?"
     r"(?:chang(?:es|ed|ing) lanes?|turn(?:s|ed|ing)|merg(?:es|ed|ing)|cut(?:s|ting)? in|mov(?:es|ed|ing)|enter(?:s|ed|ing)|cross(?:es|ed|ing)"
     r"|stop(?:s|ped|ping)|brak(?:es|ed|ing)|overtak(?:es|ing)|overtook|swerv(?:es|ed|ing)|approach(?:es|ed|ing)|drives?|drove|driving"
     r"|travel(?:s|led|ed|ling|ing)|hits?|collid(?:es|ed))\b"
     r"|상대\s?(?:차량|차)(?:이|가|은|는)\s[^,.]{0,40}?(?:변경|회전|이동|진입|끼어|정지|정차|주행|직진|추월|앞지르|들어|다가|멈추|멈췄|달리|달렸|가로질러|충돌)",
-    re.IGNORECASE,
 )
-_SIDE_LANE = re.compile(
+_SIDE_LANE = starting(
+    "lr왼오좌우",
     r"\b(?:left|right)(?:-hand|most)? lane\b|\blane (?:to|on) (?:the|its|my|our) (?:left|right)\b"
     r"|(?:왼쪽|오른쪽|좌측|우측|왼편|오른편)의?\s?(?:옆\s?)?(?:차로|차선)",
-    re.IGNORECASE,
 )
 _FROM_SIDE = re.compile(
     r"\bfrom (?:the|its|my|our) (?:left|right)\b(?!(?:-hand|most)? lane)(?! side lane)"

@@ -35,20 +35,17 @@ class Match(NamedTuple):
     """With quotations blanked out."""
 
 
-def clauses(text: str) -> Iterator[Clause]:
+@lru_cache(maxsize=4)  # one text is read with several patterns in a row
+def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a text in order, quotations blanked out."""
     own = unquoted(text)
+    found: list[Clause] = []
     start = 0
-    for found in _SENTENCE_END.finditer(own):
-        yield from _of_sentence(start, own[start : found.start()])
-        start = found.end()
-    yield from _of_sentence(start, own[start:])
-
-
-@lru_cache(maxsize=4)
-def _clauses(text: str) -> tuple[Clause, ...]:
-    """One text is read with several patterns in a row."""
-    return tuple(clauses(text))
+    for end in _SENTENCE_END.finditer(own):
+        _cut(start, own[start : end.start()], found)
+        start = end.end()
+    _cut(start, own[start:], found)
+    return tuple(found)
 
 
 def unquoted(text: str) -> str:
@@ -60,7 +57,7 @@ def find(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
     """Every occurrence of a pattern, with its stance."""
     if pattern.search(text) is None:
         return  # most texts say nothing of most things, and a text is cut into clauses at some cost
-    for clause in _clauses(text):
+    for clause in clauses(text):
         for found in pattern.finditer(clause.text):
             yield Match(
                 clause.start + found.start(), clause.start + found.end(), stance(clause.text, *found.span()), clause
@@ -84,12 +81,20 @@ def excerpt(text: str, start: int, end: int) -> str:
     return f"{'…' if low else ''}{words}{'…' if high < len(text) else ''}"
 
 
-def _of_sentence(start: int, sentence: str) -> Iterator[Clause]:
+def starting(first: str, alternatives: str) -> re.Pattern[str]:
+    """A pattern in any case, of ``alternatives`` that each begin with a letter of ``first``; both go together.
+
+    It is tried only where such a letter stands: several times as quick as trying each alternative at each place.
+    """
+    return re.compile(f"(?=[{first}])(?:{alternatives})", re.IGNORECASE)
+
+
+def _cut(start: int, sentence: str, found: list[Clause]) -> None:
     place = 0
-    for found in _CLAUSE_END.finditer(sentence):
-        yield Clause(start + place, sentence[place : found.end()])
-        place = found.end()
-    yield Clause(start + place, sentence[place:])
+    for end in _CLAUSE_END.finditer(sentence):
+        found.append(Clause(start + place, sentence[place : end.end()]))
+        place = end.end()
+    found.append(Clause(start + place, sentence[place:]))
 
 
 _QUOTED = re.compile(
@@ -97,12 +102,12 @@ _QUOTED = re.compile(
     r"|(?<!\w)'[^'\n]{2,200}'(?![a-zA-Z])"
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|$)|\n+")
-_CLAUSE_END = re.compile(
+_CLAUSE_END = starting(
+    ";:,bhatws지으었는은더면다므때하않없있았였했됐되가오치추르이",
     r"[;:]|,(?!\d)|\b(?:but|however|although|though|while|whereas|then|because|so)\b"
     r"|\band\b(?!\s+(?:collision|contact|impact|crash)\b)"
     r"|지만|(?:으나|었으나|는데|은데|더니|면서|다가|므로|때문에)(?=[\s,])"
     r"|(?:하고|않고|없고|있고|었고|았고|였고|했고|됐고|되고|가고|오고|치고|추고|르고|이고|하며|으며|이며|않으며)(?=[\s,])",
-    re.IGNORECASE,
 )
 _NOT_NEGATION = re.compile(r"\bnot only\b|\bno doubt\b|\bno question\b|\bno longer than\b|\bnot until\b", re.IGNORECASE)
 _NEGATION_BEFORE = re.compile(

@@ -6,15 +6,18 @@ were first measured. What is left of misses is asserted here, so that no change 
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vlmrec.projections import claims, reading
 from vlmrec.projections.claims import (
     collision_claims,
     counterpart_absent,
@@ -90,3 +93,19 @@ def test_no_text_makes_the_reader_fail_or_take_long(text: str) -> None:
     counterpart_absent(text)
     counterpart_acts(text)
     drift(text)
+
+
+@pytest.mark.parametrize(("module", "name"), [
+    (claims, "_COLLISION"), (claims, "_ABSENT"), (claims, "_ACTS"), (claims, "_SIDE_LANE"), (reading, "_CLAUSE_END"),
+])  # fmt: skip
+@settings(max_examples=400)
+@given(data=st.data())
+def test_a_pattern_leaves_out_no_letter_that_an_alternative_begins_with(
+    module: ModuleType, name: str, data: st.DataObject
+) -> None:
+    pattern: re.Pattern[str] = getattr(module, name)
+    bare = re.compile(pattern.pattern.partition("])")[2], pattern.flags)
+    text = data.draw(st.from_regex(bare))
+    found = [match.span() for match in bare.finditer(text)]
+    assert found
+    assert [match.span() for match in pattern.finditer(text)] == found
