@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vlmrec import __version__
-from vlmrec.canonical import make_blob, sha256_hex
+from vlmrec.canonical import sha256_hex
 from vlmrec.engine.migration import load_migration, map_answers
 from vlmrec.engine.reference import load_reference, versions
 from vlmrec.errors import InputError
 from vlmrec.events import (
     AnswerGiven,
     ClipSource,
-    EngineDescribed,
-    Event,
     Manifest,
     Provenance,
-    RunStarted,
     RunStopped,
     Stage,
     make_event,
@@ -40,7 +37,7 @@ from vlmrec.stages.condition import axis_values, canonical_id, parse_condition
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.derive import Batch, Taken, derive_clip
 from vlmrec.stages.parents import embedded_target
-from vlmrec.stages.rescore import Target
+from vlmrec.stages.rescore import Target, opening
 from vlmrec.terms import QuestionRef
 
 
@@ -197,7 +194,7 @@ def _write(
     )
     context = RunContext(manifest, target.ledger, None)
     with LogWriter.create(path, kind=LogKind.RUN, log_uuid=str(uuid.uuid4()), created=now) as writer:
-        batches = [_opening(target, manifest, now)]
+        batches = [opening(target, manifest, now)]
         for one in taken:
             batches += derive_clip(context, one, target.evaluate, time=now)
         stopped = RunStopped(ordinal=1, reason="done", clips_finished=len(taken))
@@ -206,20 +203,6 @@ def _write(
             pending.result()
         writer.seal()
     return path
-
-
-def _opening(target: Target, manifest: Manifest, now: str) -> Batch:
-    meta, questions = (make_blob(body, "application/json") for body in (target.meta, target.questions))
-    described = EngineDescribed(
-        ordinal=1,
-        source=target.source,
-        engine_version=target.ledger.engine_version,
-        data_version=target.ledger.data_version,
-        meta=meta.ref,
-        questions=questions.ref,
-    )
-    events: list[Event] = [make_event(data, clip=None, time=now) for data in (RunStarted(manifest=manifest), described)]
-    return Batch(events, [meta, questions])
 
 
 def _agreement(path: Path, records: Records) -> tuple[int, int]:

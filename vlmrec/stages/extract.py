@@ -19,7 +19,6 @@ from vlmrec.canonical import json_blob, make_blob
 from vlmrec.errors import VlmrecError
 from vlmrec.events import (
     ClipSource,
-    EngineDescribed,
     Event,
     Manifest,
     RateChanged,
@@ -41,6 +40,7 @@ from vlmrec.stages.prompts import Templates
 from vlmrec.stages.request import Parameters
 from vlmrec.stages.state import ClipState, apply
 from vlmrec.stages.stop import Stop
+from vlmrec.stages.submission import described_payload
 from vlmrec.terms import Blob
 
 Progress = Callable[[str, ClipState], None]
@@ -124,20 +124,11 @@ def opening(plan: Plan, endpoint: str, now: str) -> tuple[list[Event], list[Blob
     ledger = plan.engine.ledger()
     rules = make_blob(plan.rules, "application/yaml") if plan.rules is not None else None
     templates = json_blob(dict(plan.templates.texts))
-    meta = make_blob(plan.engine.meta, "application/json")
-    questions = make_blob(plan.engine.questions, "application/json")
     made = manifest(plan, ledger, endpoint)
     started = RunStarted(manifest=made, rules=rules.ref if rules else None, templates=templates.ref)
-    described = EngineDescribed(
-        ordinal=1,
-        source=plan.engine.source,
-        engine_version=ledger.engine_version,
-        data_version=ledger.data_version,
-        meta=meta.ref,
-        questions=questions.ref,
-    )
+    described, bodies = described_payload(plan.engine.source, ledger, plan.engine.meta, plan.engine.questions)
     events = [make_event(data, clip=None, time=now) for data in (started, described)]
-    blobs = [*([rules] if rules else []), templates, meta, questions]
+    blobs = [*([rules] if rules else []), templates, *bodies]
     return events, blobs, RunContext(made, ledger, plan.rules)
 
 

@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from vlmrec import __version__
-from vlmrec.canonical import make_blob
 from vlmrec.engine.migration import Mapper, Migration, load_migration
 from vlmrec.events import (
     AnswerAccepted,
@@ -21,7 +20,6 @@ from vlmrec.events import (
     ClipFinished,
     ClipOpened,
     ClipSource,
-    EngineDescribed,
     Event,
     Manifest,
     Payload,
@@ -34,6 +32,7 @@ from vlmrec.events import (
 from vlmrec.ledger import Ledger
 from vlmrec.stages.context import CORE_VERSION, RunContext
 from vlmrec.stages.derive import Batch, Evaluate, Taken, derive_clip
+from vlmrec.stages.submission import described_payload
 from vlmrec.terms import Answer, TurnKey
 
 Mode = Literal["planned", "all"]
@@ -96,12 +95,19 @@ def rescore_events(
     """The whole derived log, batch by batch. ``time`` stands in every event (empty in memory)."""
     taken, migration = take_over(parent, target, clips)
     manifest = derived_manifest(parent, target, taken, migration, run_id=run_id, mode=mode)
-    yield _opening(target, manifest, time)
+    yield opening(target, manifest, time)
     context = RunContext(manifest, target.ledger, None)
     for each in taken:
         yield from derive_clip(context, each, target.evaluate, time=time)
     stopped = RunStopped(ordinal=1, reason="done", clips_finished=len(taken))
     yield Batch([make_event(stopped, clip=None, time=time)], [])
+
+
+def opening(target: Target, manifest: Manifest, time: str) -> Batch:
+    """What the log of a run without a model begins with: its manifest, and the engine it was put to."""
+    described, bodies = described_payload(target.source, target.ledger, target.meta, target.questions)
+    events = [make_event(data, clip=None, time=time) for data in (RunStarted(manifest=manifest), described)]
+    return Batch(events, list(bodies))
 
 
 def take_over(parent: Parent, target: Target, clips: Sequence[StoredClip]) -> tuple[list[Taken], Migration | None]:
@@ -178,18 +184,3 @@ def _given(
         evidence_start=accepted.evidence_start,
         evidence_end=accepted.evidence_end,
     )
-
-
-def _opening(target: Target, manifest: Manifest, time: str) -> Batch:
-    meta = make_blob(target.meta, "application/json")
-    questions = make_blob(target.questions, "application/json")
-    described = EngineDescribed(
-        ordinal=1,
-        source=target.source,
-        engine_version=target.ledger.engine_version,
-        data_version=target.ledger.data_version,
-        meta=meta.ref,
-        questions=questions.ref,
-    )
-    events = [make_event(data, clip=None, time=time) for data in (RunStarted(manifest=manifest), described)]
-    return Batch(events, [meta, questions])

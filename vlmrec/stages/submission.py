@@ -1,9 +1,10 @@
-"""What an engine replied, as the event that records it. Pure."""
+"""What an engine said of itself and replied, as the events that record it. Pure."""
 
 from typing import NamedTuple
 
 from vlmrec.canonical import json_blob, make_blob
-from vlmrec.events import CandidateBrief, EngineSubmitted
+from vlmrec.events import CandidateBrief, EngineDescribed, EngineSubmitted
+from vlmrec.ledger import Ledger
 from vlmrec.protocol import Candidate, EvaluateRequest, Evaluation
 from vlmrec.terms import Blob
 
@@ -17,6 +18,22 @@ class EngineReply(NamedTuple):
     body: bytes | None
     evaluation: Evaluation
     http_status: int | None = 200
+
+
+def described_payload(
+    source: str, ledger: Ledger, meta: bytes, questions: bytes
+) -> tuple[EngineDescribed, tuple[Blob, ...]]:
+    """``engine.described``, with the bodies of ``GET /meta`` and ``GET /questions`` that ``ledger`` was decoded from."""
+    bodies = make_blob(meta, "application/json"), make_blob(questions, "application/json")
+    data = EngineDescribed(
+        ordinal=1,
+        source=source,
+        engine_version=ledger.engine_version,
+        data_version=ledger.data_version,
+        meta=bodies[0].ref,
+        questions=bodies[1].ref,
+    )
+    return data, bodies
 
 
 def submitted_payload(
