@@ -183,25 +183,27 @@ def _call_requested(state: ClipState, event: Event) -> None:
 def _call_completed(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, CallCompleted)
-    state.in_flight -= 1
-    turn = _turn(state, data.question_id, data.party)
-    call = (turn.monitors if data.stage is Stage.MONITOR else turn.calls)[data.sample]
-    call.open = False
+    call = _came_back(state, data)
     call.completed = data
     call.completed_id = event.id
-    state.warmed.add((data.stage, turn.opened.window))
+    state.warmed.add((data.stage, _turn(state, data.question_id, data.party).opened.window))
 
 
 def _call_failed(state: ClipState, event: Event) -> None:
     data = event.data
     assert isinstance(data, CallFailed)
-    state.in_flight -= 1
-    turn = _turn(state, data.question_id, data.party)
-    call = (turn.monitors if data.stage is Stage.MONITOR else turn.calls)[data.sample]
-    call.open = False
+    call = _came_back(state, data)
     call.given_up = data.final
     if data.final and data.stage is not Stage.MONITOR and state.failure is None:
         state.failure = Failure("call", data.transient, f"{data.reason}: {data.message}", event.id)
+
+
+def _came_back(state: ClipState, data: CallCompleted | CallFailed) -> Call:
+    turn = _turn(state, data.question_id, data.party)
+    call = (turn.monitors if data.stage is Stage.MONITOR else turn.calls)[data.sample]
+    call.open = False
+    state.in_flight -= 1
+    return call
 
 
 def _reply_parsed(state: ClipState, event: Event) -> None:
