@@ -55,6 +55,22 @@ def opened(**changes: object) -> ClipOpened:
     return ClipOpened(**{**facts, **changes})  # type: ignore[arg-type]
 
 
+def failed_call(call: SendCall, *, final: bool, transient: bool = True) -> CallFailed:
+    """An attempt that the provider answered with 500."""
+    return CallFailed(
+        stage=call.turn.stage,
+        question_id=call.turn.question_id,
+        party=call.turn.party,
+        sample=call.sample,
+        attempt=call.attempt,
+        kind="status",
+        reason="provider_error",
+        message="500",
+        final=final,
+        transient=transient,
+    )
+
+
 def make_context(condition: Condition | None = None, *, version: str = "0.1.3", **extra: object) -> RunContext:
     condition = condition or Condition()
     ledger = load_reference(version).ledger

@@ -18,7 +18,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the simulator, when run as a program
 
-from stage_simulator import TIME, Simulation, answer, make_context, reply_body
+from stage_simulator import TIME, Simulation, answer, failed_call, make_context, reply_body
 
 from vlmrec.canonical import canonical_json, json_blob
 from vlmrec.engine.reference import load_reference
@@ -165,7 +165,7 @@ def with_disagreement(call: SendCall) -> "str | CallFailed":
     if call.turn.question_id == "q_vehicle_kind" and call.sample == 1:
         return reply_body('{"status": "observed", "val', finish_reason="length").decode()
     if call.turn.question_id == "q_motion_at_contact" and call.sample == 0 and call.attempt == 1:
-        return failed(call, final=False)
+        return failed_call(call, final=False)
     return plainly(call)
 
 
@@ -192,22 +192,7 @@ def describing(call: SendCall) -> str:
 
 
 def failing(call: SendCall) -> "str | CallFailed":
-    return failed(call, final=True) if call.turn.question_id == "q_order" else plainly(call)
-
-
-def failed(call: SendCall, *, final: bool) -> CallFailed:
-    return CallFailed(
-        stage=call.turn.stage,
-        question_id=call.turn.question_id,
-        party=call.turn.party,
-        sample=call.sample,
-        attempt=call.attempt,
-        kind="status",
-        reason="provider_error",
-        message="500",
-        final=final,
-        transient=True,
-    )
+    return failed_call(call, final=True) if call.turn.question_id == "q_order" else plainly(call)
 
 
 CASES = {

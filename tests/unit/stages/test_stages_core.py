@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stage_simulator import TIME, Simulation, answer, make_context, reply_body
+from stage_simulator import TIME, Simulation, answer, failed_call, make_context, reply_body
 
 from vlmrec.canonical import canonical_json
 from vlmrec.events import (
@@ -56,21 +56,6 @@ KNOWN = {
 def known(call: SendCall) -> str:
     value = KNOWN.get((call.turn.question_id, call.turn.party.value))
     return answer("observed", value) if value else answer("unknown")
-
-
-def failing(call: SendCall, *, final: bool, transient: bool = True) -> CallFailed:
-    return CallFailed(
-        stage=call.turn.stage,
-        question_id=call.turn.question_id,
-        party=call.turn.party,
-        sample=call.sample,
-        attempt=call.attempt,
-        kind="status",
-        reason="provider_error",
-        message="500",
-        final=final,
-        transient=transient,
-    )
 
 
 def test_a_clip_goes_through_its_gates_and_then_one_question_a_round_until_the_engine_has_none() -> None:
@@ -273,7 +258,7 @@ def test_n_samples_in_one_call_are_read_from_its_choices() -> None:
 def test_a_call_that_finally_fails_fails_the_clip_once_nothing_is_in_flight(transient: bool, retryable: bool) -> None:
     def script(call: SendCall) -> "str | CallFailed":
         if call.turn.question_id == "q_vehicle_kind":
-            return failing(call, final=True, transient=transient)
+            return failed_call(call, final=True, transient=transient)
         return known(call)
 
     for seed in range(5):
@@ -287,7 +272,7 @@ def test_a_call_that_finally_fails_fails_the_clip_once_nothing_is_in_flight(tran
 def test_a_failure_that_is_not_final_sends_the_next_attempt_under_the_same_key() -> None:
     def script(call: SendCall) -> "str | CallFailed":
         if call.turn.question_id == "q_order" and call.attempt < 3:
-            return failing(call, final=False)
+            return failed_call(call, final=False)
         return known(call)
 
     run = Simulation(make_context(), script, Random(0)).run()
@@ -300,7 +285,7 @@ def test_a_reopened_clip_sends_only_what_is_missing() -> None:
     down = {"q_order"}
 
     def script(call: SendCall) -> "str | CallFailed":
-        return failing(call, final=True) if call.turn.question_id in down else known(call)
+        return failed_call(call, final=True) if call.turn.question_id in down else known(call)
 
     run = Simulation(make_context(), script, Random(0)).run()
     assert isinstance(run.events[-1].data, ClipFailed)

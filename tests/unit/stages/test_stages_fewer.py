@@ -3,8 +3,8 @@
 from random import Random
 
 import pytest
-from stage_simulator import Simulation, answer, make_context
-from test_stages_core import failing, known
+from stage_simulator import Simulation, answer, failed_call, make_context
+from test_stages_core import known
 
 from vlmrec.engine.core import evaluate
 from vlmrec.engine.reference import load_reference
@@ -90,7 +90,7 @@ def test_samples_of_one_call_are_restricted_as_well() -> None:
 def test_a_failure_among_the_first_samples_fails_the_clip_and_one_beyond_them_does_not() -> None:
     def script(call: SendCall) -> "str | CallFailed":
         if call.turn.question_id == "q_order" and call.sample == 2:
-            return failing(call, final=True)
+            return failed_call(call, final=True)
         return known(call)
 
     large = Simulation(make_context(Condition(repetition="3")), script, Random(0)).run()

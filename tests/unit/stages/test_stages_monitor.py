@@ -5,8 +5,8 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from stage_simulator import Simulation, answer, make_context
-from test_stages_core import failing, known
+from stage_simulator import Simulation, answer, failed_call, make_context
+from test_stages_core import known
 
 from vlmrec.events import CallFailed, CallRequested, ClipFinished, ReplyParsed, Stage
 from vlmrec.stages.compose import wire_fields
@@ -21,7 +21,7 @@ def run_with(rate: str, seed: int = 0, **script_changes: object) -> Simulation:
 
     def script(call: SendCall) -> "str | CallFailed":
         if call.turn.stage is Stage.MONITOR:
-            return "prose that is no answer" if not script_changes else failing(call, final=True)
+            return "prose that is no answer" if not script_changes else failed_call(call, final=True)
         return known(call)
 
     return Simulation(context, script, Random(seed)).run()
