@@ -12,18 +12,15 @@ import asyncio
 import hashlib
 import json
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 
 import msgspec
+from workspace import workspace
 
 from vlmrec.canonical import json_blob, sha256_hex
 from vlmrec.events import BY_TYPE, AnswerAccepted, CallCompleted, CallRequested, Event, Stage, Usage, make_event
@@ -232,15 +229,6 @@ def three(number: int) -> list[Event]:
 def figure(name: str, measured: float, beside: float, unit: str, aim: str) -> None:
     ratio = measured / beside
     print(json.dumps({"name": name, "measured": measured, "beside": beside, "unit": unit, "ratio": ratio, "aim": aim}))
-
-
-@contextmanager
-def workspace() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="vlmrec-bench-", dir=os.environ.get("VLMREC_BENCH_DIR")))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,17 @@ runs are made once; each figure is the median of three rounds that alternate bet
 
 import json
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 from statistics import median
 
 import msgspec
+from workspace import workspace
 
 from vlmrec.canonical import json_blob, make_blob
 from vlmrec.engine.reference import load_reference, versions
@@ -231,15 +229,6 @@ def labels(clips: int) -> GoldSet:
         for k in range(min(50, clips))
     ]
     return gold_set({label_name(label): encode_label(label) for label in made})
-
-
-@contextmanager
-def workspace() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="vlmrec-bench-", dir=os.environ.get("VLMREC_BENCH_DIR")))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
