@@ -114,7 +114,7 @@ def without_code(text: str, codes: Sequence[str]) -> str:
 
 def _subjects(clause: str) -> list[tuple[int, Who]]:
     """Vehicles named in a clause, in order."""
-    return [(found.start(), "self" if found.group("self") else "other") for found in _SUBJECT.finditer(clause)]
+    return [(found.start(), "self" if found.group("self") else "other") for found in SUBJECT.finditer(clause)]
 
 
 def _who(named: Sequence[tuple[int, Who]], place: int, before: Who | None) -> str | None:
@@ -123,7 +123,7 @@ def _who(named: Sequence[tuple[int, Who]], place: int, before: Who | None) -> st
     return ahead[0] if ahead else before
 
 
-_SUBJECT = re.compile(
+SUBJECT = re.compile(
     r"(?P<self>\b(?:ego|(?:the )?recording (?:vehicle|car)|(?:my|our|own) (?:vehicle|car)|camera (?:vehicle|car)|dashcam (?:vehicle|car)|self)\b"
     r"|블랙박스\s?차|자차|자기\s?차|본인\s?차|내\s?차(?!선|로)|우리\s?차(?!선|로)|촬영\s?차)"
     r"|(?P<other>\b(?:(?:other|counterpart|opposing|white|black|silver|gr[ae]y|red|blue|yellow|green|oncoming|leading|preceding)"
@@ -131,6 +131,7 @@ _SUBJECT = re.compile(
     r"|상대\s?(?:차|방)|(?:흰|검은|은|회|빨간|파란|노란)색?\s?\S{0,4}\s?(?:차|승용차|트럭|택시|버스)|앞\s?차(?!선|로)|옆\s?차(?!선|로))",
     re.IGNORECASE,
 )
+"""The vehicles that a clause names."""
 _EARLIER = re.compile(
     r"\b(?:earlier|previously|before that|at first|initially|at the (?:start|beginning)|had been|used to)\b"
     r"|이전에|그 전에|처음에|앞서|초반",

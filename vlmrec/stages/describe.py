@@ -1,83 +1,24 @@
 """Q=describe-map in extraction: a free description, mapped to a code by declared rules. Pure; Korean and English.
 
-What is asserted counts; what is denied, supposed or only asked does not (``vlmrec.projections.reading``), and
-motion counts only for the vehicle asked about, in the time asked about (``describe_rules``). One code is an
-answer; several are ``unknown``; a description that says that nothing can be seen is the abstention it says;
-a description that no rule reads is no answer. Nothing is ever guessed.
+What is asserted counts; what is denied, supposed or only asked does not (``vlmrec.projections.reading``), unless
+the denial is itself the answer. Of a question about one vehicle only what is said of that vehicle counts: the
+first one named in the clause, else the one spoken of before, and "it" is the vehicle spoken of, or asked about.
+Motion has rules of its own (``describe_rules``), which also know earlier motion from that asked about. One code
+is an answer; several are ``unknown``; a description that says that nothing can be seen is the abstention it
+says; a description that no rule reads is no answer. Nothing is ever guessed.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from vlmrec.projections.describe_rules import RULES as MOTIONS
-from vlmrec.projections.describe_rules import describe_map
-from vlmrec.projections.reading import find
+from vlmrec.projections.describe_rules import SUBJECT, describe_map
+from vlmrec.projections.reading import Stance, clauses, stance
+from vlmrec.stages.describe_scene import OTHER_EN, OTHER_KO, SCENE, SELF_EN, SELF_KO, Rule
+from vlmrec.stages.describe_vehicle import VEHICLES, YES_NO
 from vlmrec.terms import Party, Status
-
-_VEHICLE = r"(?:vehicle|car|truck|bus|van|suv|sedan|taxi|motorcycle|scooter|lorry)"
-_OTHER_EN = r"\b(?:other|counterpart|opposing)(?: party)?(?: vehicle| car)? (?:is|was|appears as|looks like) (?:an? |the )?(?:\w+ ){0,3}?"
-_OTHER_KO = r"상대\s?(?:차량?|방)(?:은|는|이|가)?\s?(?:[가-힣]+색\s?)?(?:\S+\s){0,2}?"
-
-
-class Rule(NamedTuple):
-    """Words that stand for one code; with ``said`` denied, it is their denial that does."""
-
-    code: str
-    pattern: str
-    said: Literal["asserted", "denied"] = "asserted"
-
-
-_TOUCH = (
-    r"\b(?:collisions?|collid(?:e|es|ed|ing)|crash(?:es|ed)?|rear-end(?:s|ed)?|struck|strikes?|impact|contact(?:s|ed)?|hits?)\b"
-    r"|충돌|추돌|접촉|부딪|들이받"
-)
-
-SCENE: dict[str, tuple[Rule, ...]] = {
-    "q_collision": (
-        Rule("object_contact", r"\b(?:fallen|falling|dropped|lost) (?:object|load|cargo)\b|낙하물|떨어진 (?:물체|짐|화물)"),
-        Rule("vehicle_contact", _TOUCH),
-        Rule("no_contact", _TOUCH, "denied"),
-    ),
-    "q_vehicle_kind": (
-        Rule("truck", rf"{_OTHER_EN}(?:truck|lorry|pickup)\b|{_OTHER_KO}(?:트럭|화물차|덤프)"),
-        Rule("bus", rf"{_OTHER_EN}bus\b|{_OTHER_KO}버스"),
-        Rule("motorcycle", rf"{_OTHER_EN}(?:motorcycle|motorbike|scooter)\b|{_OTHER_KO}(?:오토바이|이륜차|스쿠터)"),
-        Rule("bicycle", rf"{_OTHER_EN}(?:bicycle|bike|cyclist)\b|{_OTHER_KO}자전거"),
-        Rule("pedestrian", rf"{_OTHER_EN}(?:pedestrian|person)\b|{_OTHER_KO}(?:보행자|사람)"),
-        Rule("car", rf"{_OTHER_EN}(?:car|sedan|suv|van|taxi|hatchback|minivan)\b|{_OTHER_KO}(?:승용차|승합차|택시|세단|SUV)"),
-    ),
-    "q_direction_relation": (
-        Rule("same_direction", r"\bsame[- ](?:direction|way)\b|\bparallel same-direction\b|같은 방향|동일\s?방향"),
-        Rule("oncoming", r"\boncoming\b|\bopposite direction\b|\bhead-on\b|마주|반대\s?방향|맞은편"),
-        Rule("crossing", r"\bperpendicular(?:ly)?\b|\bcrossing (?:road|course|path)\b|\bfrom (?:a|the) (?:cross|crossing|side) (?:road|street)\b"
-                         r"|교차(?:하는)? 도로|직각|다른 도로에서"),
-    ),
-    "q_lane_relation": (
-        Rule("same_lane", r"\b(?:in|within) the same lane\b|같은 차로|동일\s?차로"),
-        Rule("adjacent_lane", r"\b(?:adjacent|neighbou?ring|next) lanes?\b|바로 옆 차로|옆 차로|인접\s?차로"),
-        Rule("two_lanes_apart", r"\btwo lanes apart\b|\bone lane between\b|한 차로를 사이에"),
-        Rule("lane_vs_shoulder", r"\bon the shoulder\b|갓길"),
-    ),
-    "q_order": (
-        Rule("other_ahead", rf"\b(?:other|counterpart) (?:{_VEHICLE} )?(?:is|was|drives|travels|runs) (?:\w+ )?(?:ahead|in front)\b"
-                            r"|상대\s?(?:차량?|방)(?:이|가|은|는) (?:\S+ )?앞(?:에|서)"),
-        Rule("self_ahead", rf"\b(?:self|ego|recording {_VEHICLE}|ego {_VEHICLE}) (?:is|was|drives|travels) (?:\w+ )?(?:ahead|in front)\b"
-                           r"|(?:자차|블랙박스\s?차량?)(?:이|가|은|는) (?:\S+ )?앞(?:에|서)"),
-        Rule("side_by_side", r"\bside by side\b|\babreast\b|나란히"),
-    ),
-    "q_place": (
-        Rule("signalised_intersection", r"\bsignali[sz]ed (?:intersection|junction)\b|\b(?:intersection|junction) with (?:traffic )?(?:signals|lights)\b"
-                                        r"|신호기?(?:가)? 있는 교차로"),
-        Rule("other_intersection", r"\bunsignali[sz]ed (?:intersection|junction)\b|\b(?:intersection|junction) without (?:traffic )?(?:signals|lights)\b"
-                                   r"|신호기?(?:가)? 없는 교차로"),
-        Rule("road_section", r"\bstretch of road\b|\bnot (?:at )?an intersection\b|교차로가 아닌"),
-    ),
-    "q_road_class": (
-        Rule("expressway", r"\b(?:expressway|motorway|freeway|highway)\b|고속도로|자동차\s?전용\s?도로"),
-        Rule("ordinary", r"\bordinary road\b|\b(?:city|urban|local) (?:road|street)\b|일반\s?도로|시내\s?도로"),
-    ),
-}  # fmt: skip
 
 _UNSEEN: tuple[tuple[Status, str], ...] = (
     (Status.OFF_SCREEN, r"\b(?:off|out of|outside)(?: of)?(?: the)? (?:screen|frame|picture|view)\b|화면 밖|시야 밖|화면에 (?:나오|잡히|보이)지 않"),
@@ -85,6 +26,12 @@ _UNSEEN: tuple[tuple[Status, str], ...] = (
     (Status.UNKNOWN, (r"\b(?:cannot|can't|can not|could not|couldn't) be (?:seen|determined|decided|confirmed|told|made out)\b|\bnot visible\b"
                       r"|\bunclear\b|보이지 않|알 수 없|확인할 수 없|확인되지 않|판단할 수 없|판단하기 어렵|불분명")),
 )  # fmt: skip
+
+_YES = re.compile(r"\s*(?:(?:yes|yep)\b|(?:예|네)(?=[\s,.!]|$))", re.IGNORECASE)
+_NO = re.compile(r"\s*(?:no(?=[\s]*[,.;:!—–-]|\s*$)|아니[요오](?=[\s,.!]|$))", re.IGNORECASE)
+_OF = re.compile(r"\s+of (?:the )?", re.IGNORECASE)
+_DENIED_WITHIN = re.compile(r"\b(?:not|never|no|cannot)\b|n't\b|(?:^|\s)(?:안|못)\s", re.IGNORECASE)
+_WORDS = {Party.SELF: f"(?:{SELF_EN}|{SELF_KO})", Party.OTHER: f"(?:{OTHER_EN}|{OTHER_KO})"}
 
 
 class Description(NamedTuple):
@@ -95,9 +42,28 @@ class Description(NamedTuple):
     told: tuple[str, ...]
 
 
+class _Spoken(NamedTuple):
+    """A clause, the vehicles named in it by place, and the one spoken of before it."""
+
+    text: str
+    named: tuple[tuple[int, str], ...]
+    before: str | None
+
+    def who(self, start: int, end: int) -> str | None:
+        """Of which vehicle the words between two places speak; None where none is named.
+
+        The first one named before them; one named within them, or behind them as their owner; the one spoken of
+        before the clause; and where there is none, the first one that the clause names later.
+        """
+        before = [who for place, who in self.named if place < start]
+        owner = [who for place, who in self.named if start <= place <= _owner_until(self.text, end)]
+        later = [who for _, who in self.named]
+        return next(iter([*before, *owner, *([self.before] if self.before else []), *later]), None)
+
+
 def is_mapped(question_id: str) -> bool:
     """Whether there are rules for a question at all."""
-    return question_id in MOTIONS or question_id in SCENE
+    return question_id in MOTIONS or question_id in SCENE or question_id in VEHICLES
 
 
 def map_description(question_id: str, text: str, party: Party, codes: Sequence[str]) -> Description:
@@ -115,15 +81,75 @@ def _told(question_id: str, text: str, party: Party, codes: Sequence[str]) -> tu
     if question_id in MOTIONS:
         mapped = describe_map(question_id, text, party, codes)
         return (mapped.code,) if mapped.code is not None else mapped.told
-    if question_id == "q_vehicle_kind" and party is not Party.OTHER:
-        return ()
-    found = {
-        rule.code
-        for rule in SCENE.get(question_id, ())
-        if rule.code in codes
-        for match in find(re.compile(rule.pattern, re.IGNORECASE), text)
-        if match.stance == rule.said
-    }
-    if question_id == "q_collision" and "object_contact" in found:
-        found.discard("vehicle_contact")  # what was hit is the object
+    rules = (*SCENE.get(question_id, ()), *VEHICLES.get(question_id, ()))
+    spoken = tuple(_spoken(text, party))
+    met = [rule for rule in rules if _is_met(rule, spoken, party, of_a_vehicle=question_id in VEHICLES)]
+    beaten = {code for rule in met if rule.code in codes for code in rule.beats}
+    found = {rule.code for rule in met} | set(_at_the_head(question_id, text, codes))
+    found = _together(question_id, (found - beaten) & set(codes))
     return tuple(sorted(found))
+
+
+def _is_met(rule: Rule, spoken: Sequence[_Spoken], party: Party, *, of_a_vehicle: bool) -> bool:
+    pattern = _compiled(rule.pattern, party)
+    owned = not of_a_vehicle or "@V" in rule.pattern
+    for clause in spoken:
+        if rule.alone and (clause.named or clause.before not in (None, str(party))):
+            continue
+        for match in pattern.finditer(clause.text):
+            if not owned and clause.who(*match.span()) not in (None, str(party)):
+                continue
+            if _stance(clause.text, match, inner=rule.inner) == rule.said:
+                return True
+    return False
+
+
+def _stance(clause: str, match: re.Match[str], *, inner: bool) -> Stance:
+    found = stance(clause, *match.span())
+    if found == "open" or not inner or _DENIED_WITHIN.search(match.group()) is None:
+        return found
+    return "asserted" if found == "denied" else "denied"
+
+
+def _owner_until(clause: str, end: int) -> int:
+    """How far an owner may be named behind words that end at ``end``: "the lamps of the other vehicle"."""
+    owned = _OF.match(clause, end)
+    return owned.end() if owned else end
+
+
+def _spoken(text: str, party: Party) -> Iterator[_Spoken]:
+    before: str | None = None
+    for clause in clauses(text):
+        named: list[tuple[int, str]] = []
+        for found in SUBJECT.finditer(clause.text):
+            who = "self" if found.group("self") else "other"
+            if found.group().casefold() == "it":
+                who = (named[0][1] if named else before) or str(party)
+            named.append((found.start(), who))
+        yield _Spoken(clause.text, tuple(named), before)
+        before = named[0][1] if named else before
+
+
+def _at_the_head(question_id: str, text: str, codes: Sequence[str]) -> Iterator[str]:
+    """The code that "yes" or "no" means where the reply begins with it."""
+    yes, no = YES_NO.get(question_id, ("yes", "no"))
+    if yes in codes and no in codes:
+        if _YES.match(text):
+            yield yes
+        elif _NO.match(text):
+            yield no
+
+
+def _together(question_id: str, found: set[str]) -> set[str]:
+    """Codes that stand for two told in separate clauses."""
+    if question_id == "q_right_turn_manner" and {"wide", "sudden"} <= found:
+        return {"wide_and_sudden"}
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str, party: Party) -> re.Pattern[str]:
+    """The pattern with the words for the vehicle asked about, and for the other one."""
+    other = Party.SELF if party is Party.OTHER else Party.OTHER
+    words = pattern.replace("@V", _WORDS.get(party, r"(?!)")).replace("@O", _WORDS[other])
+    return re.compile(words, re.IGNORECASE)

@@ -9,7 +9,8 @@ from test_stages_core import KNOWN
 from vlmrec.engine.reference import load_reference, versions
 from vlmrec.events import AnswerAccepted, ClipFinished, ReplyParsed
 from vlmrec.stages.condition import Condition
-from vlmrec.stages.describe import SCENE, map_description
+from vlmrec.stages.describe import map_description
+from vlmrec.stages.describe_scene import SCENE
 from vlmrec.stages.effects import SendCall
 from vlmrec.stages.replay import replay_clip
 from vlmrec.terms import Party, Status
@@ -48,7 +49,7 @@ def said(question: str, party: Party, text: str) -> str | None:
         ("q_maneuver", Party.OTHER, "상대 차량이 2차로에서 1차로로 차로를 변경한다.", "lane_change"),
         ("q_maneuver", Party.OTHER, "상대 차량은 화면 밖에 있다.", "off_screen"),
         ("q_turn_signal", Party.OTHER, "Its lamps are hidden by a truck.", "occluded"),
-        ("q_turn_signal", Party.OTHER, "It signals in good time.", None),
+        ("q_turn_signal", Party.OTHER, "Its lamps are round.", None),
     ],
 )
 def test_a_description_is_mapped_by_what_it_asserts(
