@@ -191,12 +191,27 @@ def _probed(file: Path) -> dict[str, Any]:
         return {"file": str(file), "error": str(error)}
 
 
+def _which_stream(row: dict[str, Any]) -> str:
+    from vlmrec.media.facts import VideoStream
+
+    streams = [VideoStream(**stream) for stream in row["video_streams"]]
+    shown = next(stream for stream in streams if stream.index == row["stream_index"])
+    others = ", ".join(str(stream) for stream in streams if stream is not shown)
+    return (
+        f"holds {len(streams)} video streams; {shown} is taken, as FFmpeg and model servers choose, and {others} is never "
+        "shown: cut it out as a file of its own to have it seen"
+    )
+
+
 def _print_probes(rows: list[dict[str, Any]]) -> None:
     from vlmrec.commands._output import print_table, warn
 
     columns = ("file", "duration_s", "frames", "average_rate", "width", "height", "rotation", "codec", "truncated")
-    print_table(columns, [[row[name] for name in columns] for row in rows])
+    cells = [[*(row[name] for name in columns), row["stream_index"], len(row["video_streams"])] for row in rows]
+    print_table([*columns, "stream", "of video streams"], cells)
     for row in rows:
+        if len(row["video_streams"]) > 1:
+            warn(f"{row['file']}: {_which_stream(row)}")
         if row["truncated"]:
             warn(f"{row['file']}: {row['truncated_reason']}")
         if row["timestamps_synthesised"]:

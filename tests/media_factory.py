@@ -55,6 +55,23 @@ def write_clip(
     return path
 
 
+def write_two_streams(path: Path) -> Path:
+    """Two cameras in one file: a small picture first, which muxers mark as the default stream, and a larger one."""
+    with av.open(str(path), "w") as output:
+        streams = []
+        for width, height in ((80, 60), (160, 120)):
+            stream = output.add_stream("libx264", rate=10, options={"crf": "10", "preset": "ultrafast", "bf": "0"})
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            streams.append(stream)
+        for number in range(10):
+            for stream in streams:
+                picture = striped(number, stream.width, stream.height)
+                output.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        for stream in streams:
+            output.mux(stream.encode(None))
+    return path
+
+
 def striped(number: int, width: int, height: int) -> np.ndarray[Any, Any]:
     """A picture of ``BITS`` upright stripes, light or dark: ``number`` in binary, the highest bit to the left."""
     bits = [number >> (BITS - 1 - bit) & 1 for bit in range(BITS)]

@@ -179,6 +179,8 @@ class ClipOpened(Payload, frozen=True, kw_only=True):
     truncated: Annotated[bool, Meta(description="The file decoded only in part.")] = False
     truncated_reason: str | None = None
     timestamps_synthesised: Annotated[bool, Meta(description="The stream has none; they come from its rate.")] = False
+    stream_index: Annotated[int | None, Meta(description="The video stream shown: FFmpeg's choice of the best.")] = None
+    video_streams: Annotated[int, Meta(ge=1, description="Video streams in the file.")] = 1
 
 
 class MediaItem(Struct, frozen=True, kw_only=True, gc=False):

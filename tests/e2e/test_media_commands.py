@@ -12,7 +12,7 @@ from typing import Any
 import boto3
 import httpx
 import pytest
-from media_factory import frame_number, read_jpeg, write_clip
+from media_factory import frame_number, read_jpeg, write_clip, write_two_streams
 from moto.server import ThreadedMotoServer
 
 from vlmrec.canonical import sha256_hex
@@ -53,6 +53,17 @@ def test_one_clip_gives_one_object(tmp_path: Path) -> None:
         "truncated": False,
     }
     assert {name: found[name] for name in expected} == expected
+
+
+def test_a_file_with_two_cameras_says_which_one_is_taken(tmp_path: Path) -> None:
+    two, one = write_two_streams(tmp_path / "two.mp4"), write_clip(tmp_path / "one.mp4")
+    done = media("probe", two, one)
+    (warning,) = done.stderr.splitlines()
+    assert warning.startswith(f"Warning: {two}: holds 2 video streams; stream 0 (80x60 h264) is taken")
+    assert "stream 1 (160x120 h264) is never shown" in warning
+    found = json.loads(media("probe", two, "--json").stdout)
+    assert found["stream_index"] == 0
+    assert [stream["index"] for stream in found["video_streams"]] == [0, 1]
 
 
 def test_several_files_give_an_array_with_the_good_and_the_reasons_for_the_bad(tmp_path: Path) -> None:

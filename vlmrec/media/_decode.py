@@ -14,6 +14,8 @@ from typing import Any, BinaryIO
 import av
 import av.error
 
+from vlmrec.media.facts import VideoStream
+
 FORMATS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,mpegvideo,avi,flv,live_flv,asf,"
     "h264,hevc,m4v,mjpeg,ogg,ivf,obu,av1,vc1,dv,mxf,nut"
@@ -52,6 +54,20 @@ def opened(path: Path) -> Iterator[tuple[Any, Any]]:
             raise Fault("is in a video codec that no decoder is installed for")
         stream.codec_context.thread_type = "NONE"
         yield container, stream
+
+
+def video_streams(container: Any) -> tuple[VideoStream, ...]:
+    """Every stream that holds moving pictures, also one that no decoder is installed for."""
+    return tuple(
+        VideoStream(
+            index=stream.index,
+            codec=stream.codec_context.name if stream.codec_context is not None else "unknown",
+            width=stream.codec_context.width if stream.codec_context is not None else 0,
+            height=stream.codec_context.height if stream.codec_context is not None else 0,
+        )
+        for stream in container.streams.video
+        if not int(stream.disposition) & ATTACHED_PICTURE
+    )
 
 
 class Decoding:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from vlmrec.media._decode import Decoding, Fault, opened, stated_rate
+from vlmrec.media._decode import Decoding, Fault, opened, stated_rate, video_streams
 from vlmrec.media._wire import Emit
 from vlmrec.media.facts import Probe
 from vlmrec.media.timeline import Timeline, is_variable, make_timeline, seconds
@@ -52,6 +52,7 @@ def probe(path: Path, emit: Emit) -> Probe:
             pixel_format=shape.pixel_format,
             container=container.format.name,
             stream_index=stream.index,
+            video_streams=video_streams(container),
             sha256=sha256,
             bytes=size,
             truncated=decoding.stopped is not None,

@@ -8,6 +8,18 @@ from msgspec import Meta, Struct
 from vlmrec.media.timeline import clip_times
 
 
+class VideoStream(Struct, frozen=True, kw_only=True):
+    """A video stream of a file, as the header describes it. Attached pictures are none."""
+
+    index: int
+    codec: str
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"stream {self.index} ({self.width}x{self.height} {self.codec})"
+
+
 class ClipFacts(Struct, frozen=True, kw_only=True):
     """The facts of one clip that a log holds and a person reads."""
 
@@ -27,6 +39,10 @@ class ClipFacts(Struct, frozen=True, kw_only=True):
     pixel_format: str
     container: Annotated[str, Meta(description="FFmpeg's name for the file format.")]
     stream_index: Annotated[int, Meta(ge=0, description="The stream shown: FFmpeg's choice of the best video stream.")]
+    video_streams: Annotated[
+        tuple[VideoStream, ...],
+        Meta(description="Every video stream of the file; only the one at stream_index is shown."),
+    ] = ()
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     bytes: Annotated[int, Meta(ge=0)]
     truncated: Annotated[bool, Meta(description="The file decodes in part; see truncated_reason.")]

@@ -137,6 +137,8 @@ class Show:
             path=opened.path if opened else state.media.path if state.media else None,
             duration_s=opened.duration_s if opened else None,
             truncated=opened.truncated if opened else False,
+            stream_index=opened.stream_index if opened else None,
+            video_streams=opened.video_streams if opened else 1,
             media_failure=state.media.reason if state.media else None,
             table=_table(state),
             turns=tuple(turn_shown(key, turn, state.standings) for key, turn in turns),

@@ -102,6 +102,9 @@ class ClipShown(Struct, frozen=True, kw_only=True, gc=False):
     path: str | None
     duration_s: float | None
     truncated: bool
+    stream_index: int | None
+    """The video stream shown; null where the log doesn't say."""
+    video_streams: int
     media_failure: str | None
     table: TableShown | None
     turns: tuple[TurnShown, ...]

@@ -141,6 +141,8 @@ def _flags(clip: ClipShown, *, failure: bool = True) -> list[str]:
     flags = []
     if clip.truncated:
         flags.append("decoded only in part")
+    if clip.video_streams > 1:
+        flags.append(f"{clip.video_streams} video streams, only stream {clip.stream_index} is shown")
     if failure and clip.media_failure is not None:
         flags.append(clip.media_failure)
     if clip.outcome is not None and clip.outcome.incomplete:

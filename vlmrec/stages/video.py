@@ -64,4 +64,6 @@ def clip_opened(path: Path, probe: Probe) -> ClipOpened:
         truncated=probe.truncated,
         truncated_reason=probe.truncated_reason,
         timestamps_synthesised=probe.timestamps_synthesised,
+        stream_index=probe.stream_index,
+        video_streams=max(1, len(probe.video_streams)),
     )

@@ -5,10 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from media_factory import write_clip
+from media_factory import write_clip, write_two_streams
 
 from vlmrec.errors import MediaError
 from vlmrec.media.probe import probe, probe_async
+from vlmrec.stages.video import clip_opened
 
 UNREADABLE = {
     "p03_no_moov_44_bytes.mp4": "no index",
@@ -55,6 +56,21 @@ def test_the_best_video_stream_is_taken_and_not_the_first(shared_data: Path) -> 
         found = probe(shared_data / "clips" / name)
         assert (found.frames, found.width, found.height) == shape
         assert found.stream_index == 3
+
+
+def test_every_video_stream_is_named_and_pictures_attached_to_sound_are_none(tmp_path: Path, shared_data: Path) -> None:
+    found = probe(write_two_streams(tmp_path / "two.mp4"))
+    assert [(each.index, each.codec, each.width, each.height) for each in found.video_streams] == [
+        (0, "h264", 80, 60),
+        (1, "h264", 160, 120),
+    ]
+    assert (found.stream_index, found.width) == (0, 80)
+    assert clip_opened(Path("two.mp4"), found).video_streams == 2
+    assert [each.index for each in probe(write_clip(tmp_path / "one.mp4")).video_streams] == [0]
+    for name in BEST_STREAM_DIFFERS:
+        streams = probe(shared_data / "clips" / name).video_streams
+        assert len(streams) > 1
+        assert 3 in [each.index for each in streams]
 
 
 def test_a_clip_of_twenty_frames_lasts_as_long_as_its_frames(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from samples import sample_runs
 
 from vlmrec.commands.show import command as show
 from vlmrec.commands.status import command as status
-from vlmrec.events import MediaFailed
+from vlmrec.events import ClipOpened, MediaFailed
 from vlmrec.projections.core import project
 from vlmrec.projections.show import Show
 from vlmrec.projections.shown import Shown
@@ -53,6 +53,18 @@ def test_show_prints_a_clip_turn_by_turn(tmp_path: Path) -> None:
     for part in ("q_maneuver / other", "lane_change", "3 (차41-1, 차43-2, 차43-3) -> 1 (차43-2)", "outcome: confirmed"):
         assert part in result.stdout
     assert "c2" not in result.stdout
+
+
+def test_show_says_which_of_several_video_streams_is_seen(tmp_path: Path) -> None:
+    run = RunBuilder(clips=["c"])
+    run.clip("c", opened=False).add(
+        ClipOpened(
+            path="clips/c.mp4", sha256="0" * 64, bytes=1, duration_s=6.0, frames=60, first_s=0.0, last_s=5.9, average_rate=10.0,
+            variable_rate=False, width=160, height=120, rotation=0, codec="h264", stream_index=1, video_streams=2,
+        )
+    )  # fmt: skip
+    told = CliRunner().invoke(show, [str(run.write(tmp_path)), "c"]).stdout
+    assert "! 2 video streams, only stream 1 is shown" in told
 
 
 def test_show_prints_what_a_reply_was_flagged_for(tmp_path: Path) -> None:
