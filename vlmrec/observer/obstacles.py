@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
 JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
+STRIDE = 0.003  # 1/px of distance, about a metre for usual cameras: from a bumper to the wheel behind it is no more
 FILLED = 0.72  # share of an upright stretch that must be off the road
 FILLED_ABOVE = 0.6  # the same above a shadow or paint
 FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
@@ -117,8 +118,9 @@ def _runs(bases: NDArray[np.float64], horizon: float) -> list[tuple[int, int]]:
         if base == 0:
             continue
         if start >= 0:
-            near = max(base, bases[last]) - horizon
-            if x - last > max(3, 0.12 * near) or abs(base - bases[last]) > max(2.5, JUMP * near):
+            near, far = max(base, bases[last]) - horizon, min(base, bases[last]) - horizon
+            steep = near - far > max(2.5, JUMP * near) and 1 / max(far, 1.0) - 1 / near > STRIDE
+            if x - last > max(3, 0.12 * near) or steep:
                 runs.append((start, last))
                 start = -1
         if start < 0:
@@ -135,7 +137,7 @@ def _measure(
     columns = np.arange(first, last + 1)
     columns = columns[bases[first : last + 1] > 0]
     feet = bases[columns] - point.y
-    base = float(np.percentile(feet, 90))
+    base = float(np.percentile(feet, 90, method="nearest"))
     if base <= 0:
         return None
     flat = columns[np.abs(feet - base) <= max(2.0, SAME_DEPTH * base)]
