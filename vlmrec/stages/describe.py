@@ -31,6 +31,10 @@ _YES = re.compile(r"\s*(?:(?:yes|yep)\b|(?:예|네)(?=[\s,.!]|$))", re.IGNORECAS
 _NO = re.compile(r"\s*(?:no(?=[\s]*[,.;:!—–-]|\s*$)|아니[요오](?=[\s,.!]|$))", re.IGNORECASE)
 _OF = re.compile(r"\s+of (?:the )?", re.IGNORECASE)
 _DENIED_WITHIN = re.compile(r"\b(?:not|never|no|cannot)\b|n't\b|(?:^|\s)(?:안|못)\s", re.IGNORECASE)
+_BARE = re.compile(
+    r"\s*(?:from [\d.]+ s to [\d.]+ s:\s*)?(?:(?:it|they|this) (?:is|was|are|were) )?(?P<words>[a-z0-9 ]+?)\s*(?:[.,;:!(]|$)",
+    re.IGNORECASE,
+)
 _WORDS = {Party.SELF: f"(?:{SELF_EN}|{SELF_KO})", Party.OTHER: f"(?:{OTHER_EN}|{OTHER_KO})"}
 
 
@@ -73,19 +77,25 @@ def map_description(question_id: str, text: str, party: Party, codes: Sequence[s
         return Description(Status.OBSERVED, told[0], told)
     if told:
         return Description(Status.UNKNOWN, None, told)
-    unseen = next((status for status, pattern in _UNSEEN if re.search(pattern, text, re.IGNORECASE)), None)
-    return Description(unseen, None, ())
+    return Description(_unseen(text), None, ())
+
+
+def _unseen(text: str) -> Status | None:
+    return next((status for status, pattern in _UNSEEN if re.search(pattern, text, re.IGNORECASE)), None)
 
 
 def _told(question_id: str, text: str, party: Party, codes: Sequence[str]) -> tuple[str, ...]:
+    head = set(_at_the_head(question_id, text, codes))
     if question_id in MOTIONS:
         mapped = describe_map(question_id, text, party, codes)
-        return (mapped.code,) if mapped.code is not None else mapped.told
+        return (mapped.code,) if mapped.code is not None else mapped.told or tuple(sorted(head))
     rules = (*SCENE.get(question_id, ()), *VEHICLES.get(question_id, ()))
     spoken = tuple(_spoken(text, party))
     met = [rule for rule in rules if _is_met(rule, spoken, party, of_a_vehicle=question_id in VEHICLES)]
+    if _unseen(text) is not None:  # what nobody could see is not denied by not being there
+        met = [rule for rule in met if rule.said == "asserted"]
     beaten = {code for rule in met if rule.code in codes for code in rule.beats}
-    found = {rule.code for rule in met} | set(_at_the_head(question_id, text, codes))
+    found = {rule.code for rule in met} | head
     found = _together(question_id, (found - beaten) & set(codes))
     return tuple(sorted(found))
 
@@ -131,8 +141,13 @@ def _spoken(text: str, party: Party) -> Iterator[_Spoken]:
 
 
 def _at_the_head(question_id: str, text: str, codes: Sequence[str]) -> Iterator[str]:
-    """The code that "yes" or "no" means where the reply begins with it."""
+    """The code that "yes" or "no" means where the reply begins with it, or whose own words are all that it says first."""
+    words = _BARE.match(text)
+    own = [code for code in codes if words and code.replace("_", " ") == words.group("words").casefold()]
     yes, no = YES_NO.get(question_id, ("yes", "no"))
+    yield from own
+    if own:
+        return
     if yes in codes and no in codes:
         if _YES.match(text):
             yield yes

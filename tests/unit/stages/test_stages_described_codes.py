@@ -376,6 +376,15 @@ def test_what_is_said_of_one_vehicle_is_not_said_of_the_other(question: str, cod
         ("q_turn_signal", Party.SELF, "It does not signal at all.", "none"),
         ("q_turn_signal", Party.OTHER, "It signals in good time.", "in_time"),
         ("q_turn_signal", Party.OTHER, "No other car is near.", None),
+        # the code's own words, and nothing else before the reason
+        ("q_contact_area", Party.OTHER, "Rear (it was straight ahead).", "rear"),
+        ("q_maneuver", Party.SELF, "From 0.0 s to 4.0 s: straight (it kept its place between the lines).", "straight"),
+        ("q_prior_stop_kind", Party.SELF, "None.", "none"),
+        ("q_prior_stop_kind", Party.SELF, "None of them is near.", None),
+        ("q_order", Party.NONE, "Other ahead, by two car lengths.", "other_ahead"),
+        # what can't be seen is not denied
+        ("q_collision", Party.NONE, "This can't be seen: a knock, and no vehicle in contact range.", "unknown"),
+        ("q_shoulder_driving", Party.OTHER, "The other vehicle is not on the shoulder, but before that it cannot be seen.", "unknown"),
         # two codes, or doubt
         ("q_lane_line", Party.OTHER, "The line is dashed at first, then solid.", "unknown"),
         ("q_yielded", Party.OTHER, "Yes, but it did not give way.", "unknown"),
