@@ -25,6 +25,7 @@ from vlmrec.observer.table import Hint
 Floats = NDArray[np.float64]
 
 SURE_JOLT, LIKELY_JOLT = 7.0, 3.9  # times the clip's usual restlessness
+SLOWED = 0.6  # of a pace: below it, the ego has slowed down as after a collision
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
 
 
@@ -100,32 +101,66 @@ def _likeness(
 
 
 def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
-    """The knock that stands out, and the vehicle that was there. A rough road knocks more than once."""
-    loud = [jolt for jolt in jolts if jolt.ratio >= LIKELY_JOLT]
-    if not loud or (len(jolts) > 1 and jolts[1].ratio > 0.7 * jolts[0].ratio):
+    """The knock that stands out among those that the ego slowed down after, and the vehicle that was there.
+
+    A rough road knocks too, and more than once; but whoever collides doesn't drive on as before.
+    """
+    until = float(view.measures.times[-1])
+    fit: list[tuple[Jolt, bool]] = []
+    for jolt in jolts:
+        slowed = _slowed(view, jolt.time)
+        cut_off = until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
+        if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
+            fit.append((jolt, slowed))
+    if not fit or (len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio):
         return None, None
-    jolt = loud[0]
-    after = view.pace[(view.measures.times > jolt.time + 1.0) & (view.measures.times < jolt.time + 3.0)]
-    after = after[np.isfinite(after)]
-    slowed = len(after) >= 5 and float(np.median(after)) < 0.6 * view.usual
-    ends = float(view.measures.times[-1]) < jolt.time + 2.0
-    if not slowed and not (ends and jolt.ratio >= SURE_JOLT):
-        return None, None  # whoever collides doesn't drive on as before
+    jolt, slowed = fit[0]
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
     found = candidates(view.paths, jolt.time, view.measures)
     return contact, found[0] if found else None
+
+
+def _slowed(view: View, time: float) -> bool:
+    """Whether the ego's pace, a while after ``time``, is far below its usual one, or far below what it was right after."""
+    later, soon = _pace_in(view, time + 1.0, time + 3.0), _pace_in(view, time + 0.3, time + 1.0)
+    if later is None:
+        return False
+    last = _pace_in(view, time + 2.0, time + 3.0)
+    return later < SLOWED * view.usual or (soon is not None and last is not None and last < SLOWED * min(soon, later))
+
+
+def _stopped_dead(view: View, time: float) -> bool:
+    """Whether most of the pace went within a third of a second: no brakes do that."""
+    before, after = _pace_in(view, time - 0.7, time - 0.1), _pace_in(view, time + 0.3, time + 0.8)
+    return before is not None and after is not None and after < 0.3 * before and before > SLOWED * view.usual
+
+
+def _pace_in(view: View, first: float, last: float) -> float | None:
+    """Median of the ego's pace between two times; None where hardly any is known."""
+    inside = view.pace[(view.measures.times > first) & (view.measures.times < last)]
+    known = inside[np.isfinite(inside)]
+    return float(np.median(known)) if len(known) >= 5 else None
 
 
 def _calm(view: View, jolts: Sequence[Jolt]) -> float:
     """Confidence that nothing was hit: a whole film without a loud knock, driven through without much slowing."""
     known = float(np.mean([step.dip is not None for step in view.measures.steps]))
     length = float(view.measures.times[-1] - view.measures.times[0])
-    if length < LEAST_CALM or known < 0.8 or (jolts and jolts[0].ratio >= SURE_JOLT):
+    if length < LEAST_CALM or known < 0.8 or any(_alarming(view, jolt) for jolt in jolts):
         return 0.0
     pace = view.pace[np.isfinite(view.pace)]
     if len(pace) < 0.7 * len(view.pace) or float(np.percentile(pace, 3)) < 0.4 * view.usual:
         return 0.0
     return 0.75
+
+
+def _alarming(view: View, jolt: Jolt) -> bool:
+    """A loud knock; but for one that is no louder than a bump in the road, with nothing near, and driven on from."""
+    if jolt.ratio < SURE_JOLT:
+        return False
+    before, after = _pace_in(view, jolt.time - 1.0, jolt.time), _pace_in(view, jolt.time + 0.3, jolt.time + 2.0)
+    drove_on = before is not None and after is not None and after > 0.9 * before
+    return jolt.ratio > 2 * SURE_JOLT or not drove_on or bool(candidates(view.paths, jolt.time, view.measures))
 
 
 def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candidate | None) -> Scene:
