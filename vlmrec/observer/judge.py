@@ -20,6 +20,7 @@ from vlmrec.observer.paths import Path, path_of
 from vlmrec.observer.rivals import Candidate, candidates, rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
+from vlmrec.observer.steering import course
 from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,8 @@ class View(NamedTuple):
     """What judgements are made from: measures, and what follows from them at once."""
 
     measures: Measures
-    lanes: Lanes
+    lanes: Lanes  # the ego's place over time
+    comb: Lanes  # the lines as seen, for what is read off the paint
     pace: Floats  # the ego's, per frame
     way: Floats  # the ego's, per frame
     usual: float
@@ -52,9 +54,10 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     usual = usual_pace(pace)
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
+    lanes, comb = course(lanes, measures, pace)
     paths = tuple(path_of(track, measures, lanes) for track in measures.tracks)
-    view = View(measures, lanes, pace, travelled(measures, pace), usual, paths)
-    ego_lane, lane_count = ego_place(measures, lanes)
+    view = View(measures, lanes, comb, pace, travelled(measures, pace), usual, paths)
+    ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)
     contact, candidate = _contact(view, jolts) if hint is None else _told(view, jolts, hint)
@@ -174,13 +177,13 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
-    rival = rival_from(candidate, view.paths, measures, lanes, view.way, contact.time, own)
+    rival = rival_from(candidate, view.paths, measures, view.comb, view.way, contact.time, own)
     if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene
     mover = _mover(rival.keeping, own)
     place = _place(own, lanes, measures)
     start = rival.beside + place if mover is rival.keeping else place
-    roadway = read_markings(measures, lanes, view.way, contact.time, mover, start, rival.beside + place)
+    roadway = read_markings(measures, view.comb, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
 
 

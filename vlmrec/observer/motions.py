@@ -39,6 +39,9 @@ def maneuver(scene: Scene, party: Party) -> Finding:
         return observed("lane_change", reason, move.start, move.end, move.confidence)
     if party is Party.SELF and scene.ego_stopped > 0:
         return observed("stopped", "the ground stood still", until - 0.6, until, scene.ego_stopped)
+    if party is Party.SELF and keeping.kept <= 0 and 0.2 < abs(keeping.drift) < 0.55:
+        reason = f"it drifted {keeping.drift:+.2f} lanes, to the edge of its lane, and went on along it"
+        return observed("straight", reason, keeping.start, keeping.end, 0.7)
     if keeping.kept > 0:
         return observed("straight", "it kept its place between the lines", keeping.start, keeping.end, keeping.kept)
     return unknown("it neither clearly kept its lane nor clearly left it")

@@ -122,7 +122,7 @@ def rival_from(
     candidate: Candidate,
     paths: Sequence[Path],
     measures: Measures,
-    lanes: Lanes,
+    comb: Lanes,
     way: Floats,
     time: float,
     own: Keeping,
@@ -146,7 +146,7 @@ def rival_from(
     heading = _heading(path, time, whole, windows, stood)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
-    place = _place(path, measures, lanes, beside, early)
+    place = _place(path, measures, comb, beside, early)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     return Rival(
@@ -215,15 +215,15 @@ def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -
     return 0.0, 0.0
 
 
-def _place(path: Path, measures: Measures, lanes: Lanes, beside: float, early: NDArray[np.bool_]) -> Place | None:
+def _place(path: Path, measures: Measures, comb: Lanes, beside: float, early: NDArray[np.bool_]) -> Place | None:
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
     ego = float(np.median(path.ego[early]))
     lane = int(np.floor(ego + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1] + 0.3
-    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, near_line)[until]))
-    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, far_line)[until]))
+    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
+    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None

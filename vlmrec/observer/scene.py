@@ -37,12 +37,16 @@ class Move(NamedTuple):
 
 
 class Keeping(NamedTuple):
-    """How a vehicle held its lane from ``start`` to ``end``: its moves in order, or the confidence that it had none."""
+    """How a vehicle held its lane from ``start`` to ``end``: its moves in order, or the confidence that it had none.
+
+    ``drift`` is how far, in lanes, a vehicle without moves went towards an edge of its lane and stayed there.
+    """
 
     start: float
     end: float
     moves: tuple[Move, ...]
     kept: float
+    drift: float = 0.0
 
     @property
     def last(self) -> Move | None:
