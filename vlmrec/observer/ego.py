@@ -103,7 +103,7 @@ def moves_of(times: Floats, across: Floats, *, noise: float) -> Keeping:
             moves.append(Move(float(times[first]), float(times[last]), shift, sure))
         else:
             drift += shift
-    if moves:
+    if moves or (abs(slope[-1]) > UNDER_WAY and abs(drift) > 0.5 * BEGUN):
         return Keeping(start, end, tuple(moves), 0.0)
     spread = float(np.percentile(across, 95) - np.percentile(across, 5))
     net = abs(float(np.median(across[-5:]) - np.median(across[: max(5, len(across) // 3)])))

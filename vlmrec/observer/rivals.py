@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over, paces
-from vlmrec.observer.ego import moves_of
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
+from vlmrec.observer.sideways import sideways
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ def rival_from(
     if before.sum() < 6:
         return None
     ways = np.interp(path.times, measures.times, way)
-    keeping = _keeping(path, time, own)
+    keeping = sideways(path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = float(np.median(path.beside[early]))
@@ -171,21 +171,6 @@ def rival_from(
         shed=_shed(path, time),
         confidence=0.9 if candidate.lonely else 0.5,
     )
-
-
-def _keeping(path: Path, time: float, own: Keeping) -> Keeping:
-    # Far away a row more or less moves it by half a lane; behind the bonnet its side is not where it seems.
-    use = (path.times <= time + 0.05) & ~path.blind & (path.whole | (path.cut & ~path.hidden))
-    if own.moves:  # while the camera itself moves over, a side that is cut off can't be placed
-        use &= ~path.cut | (path.times < own.moves[-1].start + 0.2)
-    close = use & (path.near >= 30)
-    use = close if close.sum() >= 12 else use
-    if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
-        return Keeping(float(path.times[0]), time, (), 0.0)
-    times, across = path.times[use], path.across[use]
-    rest = across - np.convolve(np.pad(across, 3, mode="edge"), np.ones(7) / 7, "valid")
-    noise = float(1.48 * np.median(np.abs(rest)))
-    return moves_of(times, across, noise=max(noise, 0.02))
 
 
 def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float) -> Heading | None:
