@@ -177,11 +177,11 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
-    rival = rival_from(candidate, view.paths, measures, view.comb, view.way, contact.time, own)
+    place = _place(own, lanes, measures)
+    rival = rival_from(candidate, view.paths, measures, view.comb, view.way, contact.time, own, place)
     if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene
     mover = _mover(rival.keeping, own)
-    place = _place(own, lanes, measures)
     start = rival.beside + place if mover is rival.keeping else place
     roadway = read_markings(measures, view.comb, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))

@@ -1,6 +1,6 @@
 """Answers about one of the two vehicles: how it moved, stopped and crossed the paint on the road."""
 
-from vlmrec.observer.finding import NEXT_LANE, SAME_LANE, TWO_APART, Finding, first_move, keeping_of, observed, unknown
+from vlmrec.observer.finding import NEXT_LANE, SAME_LANE, Finding, both_moved, first_move, keeping_of, observed, unknown
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party
 
@@ -69,9 +69,9 @@ def target_lane_relation(scene: Scene, party: Party) -> Finding:
         right = rival.inner > 0
     if (move.shift > 0) != right:
         return unknown("it did not move towards the other one")
-    if other.moves and TWO_APART[0] <= abs(rival.beside):
+    if both_moved(scene):
         return observed("common_lane", "both moved into the lane between", move.start, move.end, move.confidence)
-    if not other.moves and (abs(rival.beside) <= NEXT_LANE[1]):
+    if other.kept > 0 and abs(rival.beside) <= NEXT_LANE[1]:
         return observed("rivals_lane", "it moved into the other one's lane", move.start, move.end, move.confidence)
     return unknown("where it went as seen from the other one is not clear")
 

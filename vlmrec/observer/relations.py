@@ -5,6 +5,7 @@ from vlmrec.observer.finding import (
     SAME_LANE,
     TWO_APART,
     Finding,
+    both_moved,
     first_move,
     moved_towards,
     observed,
@@ -54,6 +55,9 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if rival.place == "edge" and rival.stood > 0:
         start = min(rival.start, until)
         return observed("lane_vs_roadside", "it stood beyond the edge line", start, until, rival.confidence)
+    if both_moved(scene):
+        reason = f"{apart:.2f} lanes apart and both on their way into the lane between"
+        return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
     if rival.start > until - 0.3:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.place != "lane":

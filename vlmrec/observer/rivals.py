@@ -126,8 +126,12 @@ def rival_from(
     way: Floats,
     time: float,
     own: Keeping,
+    home: float,
 ) -> Rival | None:
-    """Everything about the one in contact; None where too little of it was seen."""
+    """Everything about the one in contact; None where too little of it was seen.
+
+    ``home`` is the ego's place in lanes before it moved.
+    """
     path = candidate.path
     before = path.times <= time + 0.05
     if before.sum() < 6:
@@ -136,7 +140,10 @@ def rival_from(
     keeping = sideways(path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
-    beside = float(np.median(path.beside[early]))
+    if own.moves and path.times[0] > own.moves[0].start:
+        beside = float(np.median(path.across[early])) - home  # seen when the ego had begun to move
+    else:
+        beside = float(np.median(path.beside[early]))
     close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
     close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
     windows = paces(path, ways, time)
@@ -146,7 +153,7 @@ def rival_from(
     heading = _heading(path, time, whole, windows, stood)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
-    place = _place(path, measures, comb, beside, early)
+    place = _place(path, measures, comb, early)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     return Rival(
@@ -200,10 +207,10 @@ def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -
     return 0.0, 0.0
 
 
-def _place(path: Path, measures: Measures, comb: Lanes, beside: float, early: NDArray[np.bool_]) -> Place | None:
+def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_]) -> Place | None:
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
-    ego = float(np.median(path.ego[early]))
-    lane = int(np.floor(ego + beside))
+    beside = float(np.median(path.beside[early]))
+    lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1] + 0.3

@@ -25,6 +25,7 @@ LENGTHS = (1.5, 2.2, 3.2, 4.5)  # s that a whole lane change may take
 NOISE = 0.04  # lanes: places are measured no better
 LIMIT = 3.0  # times the noise; what misses by more is an outlier and counts no more than that
 LEAST = 8  # sightings that a fit needs
+BORNE_OUT = 5  # sightings after a step has begun
 TELLING = 0.5  # of the misfit of one place; a step that leaves more explains little
 SHOWN = 0.06  # lanes from which on a vehicle has visibly begun to move
 SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring errors
@@ -47,7 +48,7 @@ class Ease(NamedTuple):
     def holds(self) -> bool:
         """Whether there was a move that led, or was leading, into another lane."""
         under_way = abs(self.shift) >= 1.25 * BEGUN and self.rate * np.sign(self.shift) > UNDER_WAY
-        explains = self.misfit < TELLING * self.still_misfit and self.still_misfit - self.misfit > 0.7
+        explains = self.misfit < TELLING * self.still_misfit and self.still_misfit - self.misfit > 0.4
         return bool(explains and self.inliers >= 0.8 and (under_way or abs(self.shift) >= CHANGED))
 
 
@@ -102,8 +103,8 @@ def fit_ease(times: Floats, places: Floats) -> Ease:
     for length in LENGTHS:
         for begin in np.arange(times[0], end - 0.3, 0.15):
             step = _step((times - begin) / length)
-            if step[-1] < 0.03:
-                continue
+            if step[-BORNE_OUT] < 0.03:
+                continue  # a step that the last few places alone would bear out
             residual, height = _residual(step, places, noise)
             misfit, inliers = _misfit(residual, noise)
             if misfit < best.misfit:
