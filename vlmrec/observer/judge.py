@@ -16,6 +16,7 @@ from vlmrec.observer.jolts import Jolt, find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
+from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import Path, path_of
 from vlmrec.observer.rivals import Candidate, candidates, rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
@@ -175,9 +176,10 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     last = view.pace[(measures.times >= contact.time - 0.6) & before]
     stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
+    place = _place(own, lanes, measures)
+    candidate = overtaken(view.paths, own, place, contact.time, measures.size[1]) or candidate
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
-    place = _place(own, lanes, measures)
     rival = rival_from(candidate, view.paths, measures, view.comb, view.way, contact.time, own, place)
     if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene

@@ -1,6 +1,7 @@
 """Answers about one of the two vehicles: how it moved, stopped and crossed the paint on the road."""
 
 from vlmrec.observer.finding import NEXT_LANE, SAME_LANE, Finding, both_moved, first_move, keeping_of, observed, unknown
+from vlmrec.observer.overtaken import out_and_back
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party
 
@@ -48,11 +49,15 @@ def maneuver(scene: Scene, party: Party) -> Finding:
 
 
 def lane_change_direction(scene: Scene, party: Party) -> Finding:
-    """The side of the last move."""
+    """The side of the last move; of an overtaking manoeuvre, the side it moved out to."""
     keeping = keeping_of(scene, party)
     move = keeping.last if keeping is not None else None
-    if move is None or maneuver(scene, party).value != "lane_change":
+    if keeping is None or move is None or maneuver(scene, party).value != "lane_change":
         return unknown("no lane change was measured")
+    if (moves := out_and_back(keeping)) is not None:
+        if party is not Party.SELF or scene.rival is None or scene.rival.how != "passed":
+            return unknown("it moved out and back, past nothing that was seen")
+        move = moves[0]  # an overtaking manoeuvre begins with moving out
     return observed(move.side, f"{move.shift:+.2f} lanes", move.start, move.end, move.confidence)
 
 

@@ -58,7 +58,7 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if both_moved(scene):
         reason = f"{apart:.2f} lanes apart and both on their way into the lane between"
         return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
-    if rival.start > until - 0.3:
+    if rival.start > until - 0.2:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.place != "lane":
         return unknown("whether it was in a lane could not be read")

@@ -58,7 +58,8 @@ def sideways(path: Path, until: float, own: Keeping) -> Keeping:
     fits = [ease for ease in (_fit_of(path, until, series) for series in ("middle", "inner")) if ease is not None]
     if not fits:
         return Keeping(start, until, (), 0.0)
-    beside = float(np.median(path.beside[: max(3, len(path.beside) // 4)]))
+    quarter = max(3, len(path.beside) // 4)
+    beside = max(float(np.median(path.beside[:quarter])), float(np.median(path.beside[-quarter:])), key=abs)
     towards = 0.0 if abs(beside) <= 0.35 else -float(np.sign(beside))
     holding = [ease for ease in fits if ease.holds and ease.shift * towards >= 0]
     opposed = any(one.holds and other.holds and one.shift * other.shift < 0 for one in fits for other in fits)
