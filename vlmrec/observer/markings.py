@@ -24,7 +24,7 @@ def read_markings(
     ``rival`` is the place of the counterpart before anybody moved.
     """
     hatched = _hatched(measures, lanes, way, time)
-    clean = _clean(measures, lanes, int(np.floor(rival)), time)
+    clean = _clean(measures, lanes, np.full(len(measures.times), np.floor(rival)), time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
@@ -90,7 +90,13 @@ def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time
 
 
 def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Literal["no", "at_edge", "cleared"] | None:
-    """Hatching on the ego's lane before the contact, by how far the camera had come since it ended."""
+    """Hatching on the ego's lane before the contact, by how far the camera had come since it ended.
+
+    None is told by the lane as seen ahead; where there is some, the nearest stretch says when the camera had crossed it.
+    """
+    own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
+    if _clean(measures, lanes, own, time):
+        return "no"
     between = lanes.offset - np.floor(lanes.offset)
     inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
     before = (measures.times < time) & np.isfinite(measures.litter) & inside
@@ -115,12 +121,12 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
     )
 
 
-def _clean(measures: Measures, lanes: Lanes, lane: int, time: float) -> bool:
-    """Whether lane ``lane`` could be seen for half the time before the contact and was never hatched."""
+def _clean(measures: Measures, lanes: Lanes, lane: Floats, time: float) -> bool:
+    """Whether a lane, given per frame, could be seen for half the time before the contact and was never hatched."""
     before = np.flatnonzero(measures.times < time)
     shares = []
-    for index in before:
-        place = (lane + 0.5 - lanes.offset[index]) * lanes.spacing
+    for index in before[np.isfinite(lane[before])]:
+        place = (lane[index] + 0.5 - lanes.offset[index]) * lanes.spacing
         across = np.abs(COLUMNS - place) < 0.22 * lanes.spacing
         if across.any() and float(measures.clear[index, across].mean()) > LEAST_CLEAR:
             shares.append(float(measures.bright[index, across].mean()))
