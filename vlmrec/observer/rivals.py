@@ -1,5 +1,6 @@
 """Which tracked vehicle was hit, and what it had done before. Pure."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -11,7 +12,7 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
-from vlmrec.observer.sideways import sideways
+from vlmrec.observer.sideways import Ease, eases, sideways
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +25,7 @@ FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
-SWEEP = 1.7  # lanes crossed within two seconds, more than any lane change
+IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
 
 
 class Candidate(NamedTuple):
@@ -137,7 +138,8 @@ def rival_from(
     if before.sum() < 6:
         return None
     ways = np.interp(path.times, measures.times, way)
-    keeping = sideways(path, time, own)
+    fits = eases(path, time)
+    keeping = sideways(path, time, own, fits)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     if own.moves and path.times[0] > own.moves[0].start:
@@ -150,7 +152,7 @@ def rival_from(
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
     stood, never = _standing(path, ways, windows, first)
-    heading = _heading(path, time, whole, windows, stood)
+    heading = _heading(path, time, whole, windows, stood, fits)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
     place = _place(path, measures, comb, early)
@@ -180,16 +182,26 @@ def rival_from(
     )
 
 
-def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float) -> Heading | None:
-    last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
+def _heading(
+    path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float, fits: Sequence[Ease]
+) -> Heading | None:
     along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
-    if not along and last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
+    seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
+    if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if whole is None or whole.error > 0.25:
+    if whole is None or whole.error > 0.25 or _switched(windows):
         return None
-    if whole.share > 0.2 or (whole.share > BACKWARDS and stood > 0):
+    if whole.share > 0.2:
         return "same"
-    return "oncoming" if whole.share < -0.6 and all(pace.share < -0.2 for pace in windows[:3]) else None
+    if stood > 0 and whole.share > BACKWARDS:
+        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
+    oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    return "oncoming" if oncoming else None
+
+
+def _switched(windows: Sequence[Pace]) -> bool:
+    """Whether the pace jumps as no vehicle's does: what is followed is first one thing and then another."""
+    return any(abs(now.share - then.share) > 0.9 for then, now in itertools.pairwise(windows))
 
 
 def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:

@@ -31,6 +31,7 @@ SHOWN = 0.06  # lanes from which on a vehicle has visibly begun to move
 SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring errors
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
+SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
 
@@ -43,6 +44,7 @@ class Ease(NamedTuple):
     misfit: float  # mean square of what is left, in units of the noise, outliers bounded
     still_misfit: float  # the same for the best single place
     inliers: float  # share of places that it explains
+    noise: float  # lanes, of the places
 
     @property
     def holds(self) -> bool:
@@ -51,11 +53,22 @@ class Ease(NamedTuple):
         explains = self.misfit < TELLING * self.still_misfit and self.still_misfit - self.misfit > 0.4
         return bool(explains and self.inliers >= 0.8 and (under_way or abs(self.shift) >= CHANGED))
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether it went across faster than any lane change does."""
+        clear = self.inliers >= 0.8 and self.noise < 0.3
+        return clear and abs(self.rate) >= SWEEPING and self.rate * self.shift > 0 and abs(self.shift) >= SWEPT
 
-def sideways(path: Path, until: float, own: Keeping) -> Keeping:
+
+def eases(path: Path, until: float) -> tuple[Ease, ...]:
+    """The steps fitted to the two places of ``path`` up to ``until``, those with enough sightings."""
+    fits = [_fit_of(path, until, series) for series in ("middle", "inner")]
+    return tuple(ease for ease in fits if ease is not None)
+
+
+def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Keeping:
     """How the vehicle of ``path`` held its lane up to ``until``, beside an ego that moved as ``own`` says."""
     start = float(path.times[0])
-    fits = [ease for ease in (_fit_of(path, until, series) for series in ("middle", "inner")) if ease is not None]
     if not fits:
         return Keeping(start, until, (), 0.0)
     quarter = max(3, len(path.beside) // 4)
@@ -100,7 +113,7 @@ def fit_ease(times: Floats, places: Floats) -> Ease:
     flat = np.ones_like(times)
     still = _misfit(_residual(flat, places, noise)[0], noise)[0]
     end = float(times[-1])
-    best = Ease(end, 0.0, 0.0, still, still, 1.0)
+    best = Ease(end, 0.0, 0.0, still, still, 1.0, noise)
     for length in LENGTHS:
         for begin in np.arange(times[0], end - 0.3, 0.15):
             step = _step((times - begin) / length)
@@ -111,9 +124,8 @@ def fit_ease(times: Floats, places: Floats) -> Ease:
             if misfit < best.misfit:
                 final, before = height * step[-1], height * float(_step(np.array([(end - 0.3 - begin) / length]))[0])
                 shows = times[np.abs(height * step) >= SHOWN]
-                best = Ease(
-                    float(shows[0]) if len(shows) else end, final, (final - before) / 0.3, misfit, still, inliers
-                )
+                begins = float(shows[0]) if len(shows) else end
+                best = Ease(begins, final, (final - before) / 0.3, misfit, still, inliers, noise)
     return best
 
 
