@@ -17,7 +17,7 @@ def ego_motion(scene: Scene) -> Finding:
 def maneuver(scene: Scene, party: Party) -> Finding:
     """Lane kept or left, by the place between the lines over time."""
     keeping, contact, rival = keeping_of(scene, party), scene.contact, scene.rival
-    if keeping is None or (party is Party.OTHER and (rival is None or rival.heading == "crossing")):
+    if keeping is None or (party is Party.OTHER and (rival is None or rival.heading != "same")):
         return unknown("its way could not be followed")
     until = contact.time if contact is not None else scene.end
     move = keeping.last
@@ -90,8 +90,8 @@ def prior_stop_kind(scene: Scene, party: Party) -> Finding:
         if scene.ego_never_stood > 0:
             return observed("none", "the ground never stood still", scene.start, contact.time, scene.ego_never_stood)
         return unknown("the ego's pace could not be followed")
-    if rival is None:
-        return unknown("no counterpart")
+    if rival is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
     if rival.stood > 0:
         if rival.place == "edge":
             return observed("standing", "it stood beyond the edge line", rival.start, first_move(scene), rival.stood)
@@ -100,7 +100,7 @@ def prior_stop_kind(scene: Scene, party: Party) -> Finding:
                 "queue", "it stood in a row of standing vehicles", rival.start, first_move(scene), rival.stood
             )
         return unknown("it stood, and why is not clear")
-    if rival.never_stood > 0:
+    if rival.never_stood > 0 and rival.place == "lane":
         return observed("none", "it was moving whenever seen", rival.start, rival.end, rival.never_stood)
     return unknown("its pace could not be followed")
 
@@ -115,6 +115,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if scene.ego_never_stood > 0:
             return observed("moving", "the ground ran", *span, scene.ego_never_stood)
         return unknown("not measured")
+    if rival.heading != "same":
+        return unknown("which way it went is not known")
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
@@ -149,7 +151,7 @@ def stop_reason(scene: Scene, party: Party) -> Finding:
 def contact_area(scene: Scene, party: Party) -> Finding:
     """Straight ahead means its rear and the ego's front; at the picture's edge, sides."""
     rival, contact, own = scene.rival, scene.contact, scene.ego_keeping
-    if rival is None or contact is None or own is None or rival.heading not in ("same", None):
+    if rival is None or contact is None or own is None or rival.heading != "same":
         return unknown("no contact with a tracked vehicle")
     span = (contact.time - 0.3, contact.time + 0.3)
     if rival.small > 0:

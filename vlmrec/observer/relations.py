@@ -49,8 +49,10 @@ def direction_relation(scene: Scene, _: Party) -> Finding:
 def lane_relation(scene: Scene, _: Party) -> Finding:
     """Lanes between the two before the first of them moved."""
     rival = scene.rival
-    if rival is None:
-        return unknown("no counterpart")
+    if rival is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
+    if rival.overtakes:
+        return unknown("it came from behind the camera")
     apart, until = abs(rival.beside), first_move(scene)
     if rival.place == "edge" and rival.stood > 0:
         start = min(rival.start, until)
@@ -76,8 +78,10 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
 def order(scene: Scene, _: Party) -> Finding:
     """Who was ahead before the first move; only what is ahead of the camera can be seen."""
     rival = scene.rival
-    if rival is None or rival.came_past:
+    if rival is None or rival.overtakes or rival.heading != "same":
         return unknown("no counterpart seen ahead before the first manoeuvre")
+    if rival.start > first_move(scene) - 0.2:
+        return unknown("it came into sight when the first of the two had begun to move")
     if rival.alongside is None:
         return unknown("between ahead and beside")
     if rival.alongside:
@@ -88,11 +92,11 @@ def order(scene: Scene, _: Party) -> Finding:
 def overtaking(scene: Scene, party: Party) -> Finding:
     """Past the other one or not; what comes from behind the camera is out of sight."""
     rival, contact, own = scene.rival, scene.contact, scene.ego_keeping
-    if rival is None or contact is None or own is None:
-        return unknown("no counterpart")
+    if rival is None or contact is None or own is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
     seen = (rival.start, min(contact.time, rival.end))
     if party is Party.OTHER:
-        if rival.came_past:
+        if rival.overtakes:
             return unknown("it came from behind the camera")
         if rival.start < contact.time - 1.2:
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
@@ -138,6 +142,8 @@ def road_class(scene: Scene, _: Party) -> Finding:
 
 def no_overtaking_place(scene: Scene, _: Party) -> Finding:
     """No, where the lines run on without a pause under an open sky."""
+    if overtaking(scene, Party.SELF).value != "cut_in":
+        return unknown("no overtaking was measured")
     if scene.roadway.unbroken and scene.contact is not None:
         return observed("no", "the lines run on: no junction", scene.start, scene.contact.time, 0.62)
     return unknown("not measured")

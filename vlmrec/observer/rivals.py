@@ -41,7 +41,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     """Vehicles that could have been hit at ``time``, the likeliest first."""
     height = measures.size[1]
     # By night the edge of the headlights' pool passes for a vehicle beside the camera.
-    dark = float(np.median(measures.model.middle[-max(5, height // 12) :, 0])) < DARK
+    dark = _dark(measures)
     found: list[Candidate] = []
     for path in paths:
         if path.times[0] > time - 0.25 or len(path.times) < 7:
@@ -169,7 +169,7 @@ def rival_from(
         keeping=keeping,
         heading=heading,
         came_past=_came_past(path, measures),
-        alongside=_alongside(path, first, measures.size[1]),
+        alongside=_alongside(path, first, measures),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=stood,
@@ -265,13 +265,25 @@ def _set_off(path: Path, time: float, keeping: Keeping, own: Keeping, late: Pace
     return Keeping(keeping.start, time, (Move(begins, float(times[-1]), -side * shift, 0.7),), 0.0)
 
 
-def _alongside(path: Path, first: float, height: int) -> bool | None:
-    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between."""
-    around = np.abs(path.times - first) <= 0.5
+def _alongside(path: Path, first: float, measures: Measures) -> bool | None:
+    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between.
+
+    One that is just going past is in between, too, and by night the edge of the headlights' pool may be what is seen.
+    """
+    height = measures.size[1]
+    around, before = np.abs(path.times - first) <= 0.5, np.abs(path.times - first + 1.0) <= 0.5
     if not around.any() or path.cut[around].mean() < 0.7:
         return False
     front = float(np.median(path.front[around])) / height
-    return True if front > 0.26 else False if front < 0.16 else None
+    if front < 0.16:
+        return False
+    steady = before.any() and 0.7 < float(np.median(path.front[before])) / height / front < 1.4
+    return True if front > 0.26 and steady and not _dark(measures) else None
+
+
+def _dark(measures: Measures) -> bool:
+    """Whether the road is lit by headlights only."""
+    return float(np.median(measures.model.middle[-max(5, measures.size[1] // 12) :, 0])) < DARK
 
 
 def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> int:

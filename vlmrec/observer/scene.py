@@ -84,6 +84,11 @@ class Rival(NamedTuple):
     shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
 
+    @property
+    def overtakes(self) -> bool:
+        """Whether it goes clearly faster than the ego: it came from behind, and what it did there was out of sight."""
+        return self.came_past or (self.pace is not None and self.pace > 1.1)
+
 
 class Roadway(NamedTuple):
     """What the markings say. None where it could not be read."""

@@ -28,6 +28,7 @@ LEAST = 8  # sightings that a fit needs
 BORNE_OUT = 5  # sightings after a step has begun
 TELLING = 0.5  # of the misfit of one place; a step that leaves more explains little
 SHOWN = 0.06  # lanes from which on a vehicle has visibly begun to move
+MOST = 1.6  # lanes: what moves further at once is first one thing and then another
 SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring errors
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
@@ -77,6 +78,8 @@ def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Ke
     holding = [ease for ease in fits if ease.holds and ease.shift * towards >= 0]
     opposed = any(one.holds and other.holds and one.shift * other.shift < 0 for one in fits for other in fits)
     end = float(path.times[path.times <= until + 0.05][-1])
+    if any(abs(ease.shift) > MOST for ease in fits):
+        return Keeping(start, end, (), 0.0)
     if holding and not opposed:
         ease = max(holding, key=lambda ease: (ease.inliers - ease.misfit / max(ease.still_misfit, 1e-6), ease.shift))
         sure = min(0.95, 0.66 + 0.5 * (abs(ease.shift) - BEGUN))
