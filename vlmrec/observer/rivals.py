@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over, paces
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pace_over, paces
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
@@ -152,6 +152,8 @@ def rival_from(
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
     stood, never = _standing(path, ways, windows, first)
+    if whole is None and not _dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
+        never = 0.7
     heading = _heading(path, time, whole, windows, stood, fits)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
@@ -201,7 +203,7 @@ def _heading(
 
 def _switched(windows: Sequence[Pace]) -> bool:
     """Whether the pace jumps as no vehicle's does: what is followed is first one thing and then another."""
-    return any(abs(now.share - then.share) > 0.9 for then, now in itertools.pairwise(windows))
+    return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
 
 
 def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
