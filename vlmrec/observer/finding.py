@@ -46,6 +46,11 @@ def moved_towards(scene: Scene) -> bool:
     return (own.last.shift > 0) == (rival.inner > 0) and own.last.end > contact.time - 0.8
 
 
+def own_kept(scene: Scene) -> bool:
+    """Whether the ego is known to have kept its lane."""
+    return scene.ego_keeping is not None and scene.ego_keeping.kept > 0
+
+
 def both_moved(scene: Scene) -> bool:
     """Whether the two moved towards each other from more than a lane apart."""
     rival, own = scene.rival, scene.ego_keeping

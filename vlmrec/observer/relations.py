@@ -9,9 +9,11 @@ from vlmrec.observer.finding import (
     first_move,
     moved_towards,
     observed,
+    own_kept,
     unknown,
 )
 from vlmrec.observer.scene import Scene
+from vlmrec.observer.sideways import caught_moving
 from vlmrec.terms import Party
 
 
@@ -60,6 +62,9 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if both_moved(scene):
         reason = f"{apart:.2f} lanes apart and both on their way into the lane between"
         return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
+    if own_kept(scene) and caught_moving(rival.keeping, rival.beside, rival.start) and rival.place == "lane":
+        reason = f"{apart:.2f} lanes apart and on its way over the line"
+        return observed("adjacent_lane", reason, rival.start, max(until, rival.start), rival.confidence)
     if rival.start > until - 0.2:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.place != "lane":

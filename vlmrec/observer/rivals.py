@@ -12,7 +12,7 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
-from vlmrec.observer.sideways import Ease, eases, sideways
+from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
 
 Floats = NDArray[np.float64]
 
@@ -157,7 +157,10 @@ def rival_from(
     heading = _heading(path, time, whole, windows, stood, fits)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
-    place = _place(path, measures, comb, early)
+    origin = float(np.median(path.beside[early]))
+    if caught_moving(keeping, origin, float(path.times[0])):
+        origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
+    place = _place(path, measures, comb, early, origin)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     return Rival(
@@ -221,9 +224,8 @@ def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -
     return 0.0, 0.0
 
 
-def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_]) -> Place | None:
+def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float) -> Place | None:
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
-    beside = float(np.median(path.beside[early]))
     lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)

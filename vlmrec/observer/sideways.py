@@ -32,6 +32,7 @@ MOST = 1.6  # lanes: what moves further at once is first one thing and then anot
 SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring errors
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
+ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -85,6 +86,14 @@ def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Ke
         sure = min(0.95, 0.66 + 0.5 * (abs(ease.shift) - BEGUN))
         return Keeping(start, end, (Move(ease.begins, end, ease.shift, sure),), 0.0)
     return Keeping(start, end, (), 0.9 if _kept(path, until, own, fits, towards) else 0.0)
+
+
+def caught_moving(keeping: Keeping, beside: float, start: float) -> bool:
+    """Whether it was first seen astride a line, ``beside`` lanes off the ego, and already coming over."""
+    move = keeping.moves[0] if keeping.moves else None
+    if move is None or not ASTRIDE[0] < abs(beside) < ASTRIDE[1]:
+        return False
+    return move.shift * beside < 0 and start > move.start - 0.5
 
 
 def _kept(path: Path, until: float, own: Keeping, fits: Sequence[Ease], towards: float) -> bool:
