@@ -81,6 +81,4 @@ def _level(path: Path, height: int) -> float | None:
 
 def _told(path: Path, height: int) -> Path:
     """The path up to the last row that tells where the vehicle is."""
-    last = int(np.flatnonzero(path.near < USABLE[1] * height)[-1]) + 1
-    arrays = {name: value[:last] for name, value in path._asdict().items() if isinstance(value, np.ndarray)}
-    return path._replace(**arrays)
+    return path.first(int(np.flatnonzero(path.near < USABLE[1] * height)[-1]) + 1)

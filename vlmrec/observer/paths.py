@@ -40,6 +40,22 @@ class Path(NamedTuple):
         """Lanes to the right of the camera."""
         return self.across - self.ego
 
+    def first(self, count: int) -> "Path":
+        """The same way, its first ``count`` sightings only."""
+        return self._replace(
+            times=self.times[:count],
+            across=self.across[:count],
+            ego=self.ego[:count],
+            near=self.near[:count],
+            inner=self.inner[:count],
+            front=self.front[:count],
+            span=self.span[:count],
+            whole=self.whole[:count],
+            cut=self.cut[:count],
+            blind=self.blind[:count],
+            hidden=self.hidden[:count],
+        )
+
 
 def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     """The way of ``track``, smoothed over a few frames."""
