@@ -20,6 +20,8 @@ DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlig
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 SETS_OFF = 0.2  # of the ego's pace, just before the contact
+ALOOF = 0.25  # taken off the score of what comes no nearer
+NEARER, COME_OVER = 1.15, 0.12  # growth of its distance row, and lanes across: more is coming nearer
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 FAR_PAINT = (
     0.31,
@@ -50,10 +52,11 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
+        aloof = 0.0 if _closing(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
-            found.append(Candidate(path, "ahead", ahead, True))
+            found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
-            found.append(Candidate(path, "beside", beside, True))
+            found.append(Candidate(path, "beside", beside - aloof, True))
     found.sort(key=lambda c: (-c.score, c.path.number))
     if not found:
         return _passed(paths, time, height)
@@ -75,6 +78,21 @@ def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     far = float(np.median(front))
     still = float(np.percentile(front, 95) - np.percentile(front, 5)) < 0.12 * far
     return steady and (far < 0.25 * height or still or dark)
+
+
+def _closing(path: Path, time: float) -> bool:
+    """Whether it came nearer, along the road or across it, in the last two seconds: what doesn't is not run into.
+
+    One in sight for less is given the benefit of the doubt.
+    """
+    last = np.flatnonzero((path.times > time - 2.0) & (path.times <= time + 0.05))
+    if len(last) < 8 or path.times[last[-1]] - path.times[last[0]] < 1.2:
+        return True
+    first, end = last[:4], last[-4:]
+    grown = float(np.median(path.near[end]) / np.median(path.near[first]))
+    sides = (np.abs(path.beside), np.abs(path.inner))
+    come_over = max(float(np.median(side[first]) - np.median(side[end])) for side in sides)
+    return grown > NEARER or come_over > COME_OVER
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
