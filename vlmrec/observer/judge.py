@@ -55,8 +55,8 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     usual = usual_pace(pace)
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
-    lanes, comb = course(lanes, measures, pace)
-    paths = tuple(path_of(track, measures, lanes) for track in measures.tracks)
+    lanes, comb, column = course(lanes, measures, pace)
+    paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
     view = View(measures, lanes, comb, pace, travelled(measures, pace), usual, paths)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)

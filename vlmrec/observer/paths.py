@@ -57,8 +57,11 @@ class Path(NamedTuple):
         )
 
 
-def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
-    """The way of ``track``, smoothed over a few frames."""
+def path_of(track: Track, measures: Measures, lanes: Lanes, column: Floats | None = None) -> Path:
+    """The way of ``track``, smoothed over a few frames.
+
+    ``column`` is the vanishing point's column per frame where it is known better than when obstacles were measured.
+    """
     picture_width = measures.size[0]
     width = _true_width(track, picture_width)
     middles, inners, nears, cuts, blind = [], [], [], [], []
@@ -80,6 +83,9 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     ego = np.interp(times, measures.times, lanes.offset)
     cut = np.array(cuts)
     middle, inner = _joined(np.array(middles), np.array(inners), cut)
+    if column is not None:
+        amiss = np.interp(times, measures.times, measures.points_x - column) / np.maximum(np.array(nears), 1.0)
+        middle, inner = middle + amiss, inner + amiss
     across = _smooth(middle) / lanes.spacing + ego
     return Path(
         track.number,

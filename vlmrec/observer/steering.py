@@ -25,29 +25,37 @@ NEARBY = 1.0  # s around a frame within which lines and turns are reconciled
 
 
 class Course(NamedTuple):
-    """``lanes`` has the smoothed place over time; ``comb`` the lines as seen, whole lanes that it slipped put right."""
+    """``lanes`` has the smoothed place over time; ``comb`` the lines as seen, whole lanes that it slipped put right.
+
+    ``column`` is where the vanishing point is by the camera's turning, which its lines are slow to follow.
+    """
 
     lanes: Lanes
     comb: Lanes
+    column: Floats
 
 
 def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
     """The ego's place across the road. ``pace`` is its pace per frame in 1/px per second, NaN where unknown."""
-    aside = _aside(lanes, measures, pace)
-    if aside is None:
-        return Course(lanes, lanes)
-    times = measures.times
+    found = _columns(lanes, measures, pace)
+    if found is None:
+        return Course(lanes, lanes, measures.points_x)
+    usual, column = found
+    times, aside = measures.times, usual - column
     rate = _filled(times, pace) * aside / lanes.spacing
     steered = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(times))])
     rest = _smoothed(lanes, times, steered)
     offset = rest + steered
     shift = np.floor(offset[0])
     slipped = lanes.offset + np.round(offset - lanes.offset)
-    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift))
+    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column)
 
 
-def _aside(lanes: Lanes, measures: Measures, pace: Floats) -> Floats | None:
-    """How far the camera points to the right of the road's direction, in px per frame; None where that can't be told."""
+def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Floats] | None:
+    """The vanishing point's usual column, and its column per frame; None where that can't be told.
+
+    It is left of the usual one by as much as the camera points to the right of the road's direction.
+    """
     if np.isfinite(pace).sum() < LEAST:
         return None
     times, filled = measures.times, _filled(measures.times, pace)
@@ -69,8 +77,7 @@ def _aside(lanes: Lanes, measures: Measures, pace: Floats) -> Floats | None:
     if not known.any():
         return None
     column = turned + np.interp(times, times[known], base[known])
-    result: Floats = float(np.median(column[use] + drift)) - column
-    return result
+    return float(np.median(column[use] + drift)), column
 
 
 def _smoothed(lanes: Lanes, times: Floats, steered: Floats) -> Floats:
