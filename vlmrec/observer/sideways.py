@@ -101,8 +101,9 @@ def _kept(path: Path, until: float, own: Keeping, fits: Sequence[Ease], towards:
     seen = path.times[(path.times <= until + 0.05) & ~path.blind]
     if len(seen) < 12 or seen[-1] - seen[0] < (WATCHED_MOVING if own.moves else WATCHED):
         return False
+    most = 1.5 * SETTLED if len(own.moves) > 1 else SETTLED  # an ego that swings out and back spoils places
     moved = [ease.shift * towards if towards else abs(ease.shift) for ease in fits]
-    return max(moved) <= SETTLED and min(ease.misfit for ease in fits) < 2.0
+    return max(moved) <= most and min(ease.misfit for ease in fits) < 2.0
 
 
 def _fit_of(path: Path, until: float, series: str) -> Ease | None:
