@@ -34,10 +34,14 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
     jumps = _jumps(steps)
     usual = max(float(np.median(jumps)), 0.25)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1 / RATE
-    # A knock that the film's end cuts off has hardly begun to ring: what is missing counts as quiet.
     expected = max(1.0, 0.7 * BURST / step)
-    windows = [np.minimum(jumps[(times >= t) & (times < t + BURST)], MOST) for t in times]
-    loudness = np.array([window.sum() / max(len(window), expected) for window in windows])
+    blurred = np.array([step.dip is None and step.turn is None for step in steps])
+    loudness = np.zeros(len(times))
+    for index, time in enumerate(times):
+        window = (times >= time) & (times < time + BURST)
+        # What the film's end cuts off counts as quiet, what is too blurred to measure doesn't.
+        count = max(int(window.sum()), expected) - int(blurred[window].sum())
+        loudness[index] = np.minimum(jumps[window], MOST).sum() / max(count, 0.6 * expected)
     found: list[Jolt] = []
     free = np.ones(len(times), bool)
     while free.any():

@@ -109,11 +109,11 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
 
     A rough road knocks too, and more than once; but whoever collides doesn't drive on as before.
     """
-    until = float(view.measures.times[-1])
+    start, until = float(view.measures.times[0]), float(view.measures.times[-1])
     fit: list[tuple[Jolt, bool]] = []
     for jolt in jolts:
         slowed = _slowed(view, jolt.time)
-        cut_off = until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
+        cut_off = start + 2.0 < jolt.time and until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
         if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
             fit.append((jolt, slowed))
     if not fit or (len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio):
