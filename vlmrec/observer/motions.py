@@ -204,6 +204,8 @@ def safety_zone(scene: Scene, party: Party) -> Finding:
 def lane_line(scene: Scene, party: Party) -> Finding:
     """The line that was crossed."""
     move, roadway = maneuver(scene, party), scene.roadway
+    if _from_behind(scene, party):
+        return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or roadway.divider is None or roadway.divider_tint != "white" or move.start is None:
         return unknown("not measured")
     return observed(f"{roadway.divider}_white", "how much of it is painted", scene.start, move.start + 0.5, 0.75)
@@ -212,6 +214,12 @@ def lane_line(scene: Scene, party: Party) -> Finding:
 def centre_line_crossed(scene: Scene, party: Party) -> Finding:
     """No, where the crossed line is white; a yellow one says yes."""
     move, tint = maneuver(scene, party), scene.roadway.divider_tint
+    if _from_behind(scene, party):
+        return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or tint is None or move.start is None or move.end is None:
         return unknown("not measured")
     return observed("yes" if tint == "yellow" else "no", f"the crossed line is {tint}", move.start, move.end, 0.75)
+
+
+def _from_behind(scene: Scene, party: Party) -> bool:
+    return party is Party.OTHER and scene.rival is not None and scene.rival.overtakes

@@ -87,7 +87,9 @@ class Rival(NamedTuple):
     @property
     def overtakes(self) -> bool:
         """Whether it goes clearly faster than the ego: it came from behind, and what it did there was out of sight."""
-        return self.came_past or (self.pace is not None and self.pace > 1.1)
+        if self.came_past or (self.pace is not None and self.pace > 1.1):
+            return True
+        return self.late_pace is not None and self.late_pace > 1.25  # over a shorter time, and so less exact
 
 
 class Roadway(NamedTuple):
