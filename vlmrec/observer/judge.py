@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.candidates import Candidate, candidates
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
 from vlmrec.observer.jolts import Jolt, find_jolts
@@ -18,7 +19,7 @@ from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import Path, path_of
-from vlmrec.observer.rivals import Candidate, candidates, rival_from
+from vlmrec.observer.rivals import rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
 from vlmrec.observer.steering import course

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.candidates import Candidate
 from vlmrec.observer.ego import CHANGED
 from vlmrec.observer.paths import Path
-from vlmrec.observer.rivals import Candidate
 from vlmrec.observer.scene import Keeping, Move
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def overtaken(paths: Sequence[Path], own: Keeping, home: float, time: float, hei
         return None
     found = []
     for path in paths:
-        early = path.times <= out.start + 0.2
+        early = path.times <= max(out.start + 0.2, min(path.times[0] + 0.4, out.end))
         if early.sum() < 3 or len(path.times) < 12 or not out.end <= path.times[-1] < time - SLACK:
             continue
         if abs(float(np.median(path.across[early])) - home) > SAME or np.sign(path.beside[-1]) != np.sign(back.shift):

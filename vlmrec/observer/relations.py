@@ -65,7 +65,7 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if own_kept(scene) and caught_moving(rival.keeping, rival.beside, rival.start) and rival.place == "lane":
         reason = f"{apart:.2f} lanes apart and on its way over the line"
         return observed("adjacent_lane", reason, rival.start, max(until, rival.start), rival.confidence)
-    if rival.start > until - 0.2:
+    if rival.start > until - 0.2 and rival.keeping.kept <= 0:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.place != "lane":
         return unknown("whether it was in a lane could not be read")
@@ -85,13 +85,15 @@ def order(scene: Scene, _: Party) -> Finding:
     rival = scene.rival
     if rival is None or rival.overtakes or rival.heading != "same":
         return unknown("no counterpart seen ahead before the first manoeuvre")
-    if rival.start > first_move(scene) - 0.2:
+    falls_back = rival.keeping.kept > 0 and rival.pace is not None and rival.pace < 0.9  # was further ahead before
+    if rival.start > first_move(scene) - 0.2 and not falls_back:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.alongside is None:
         return unknown("between ahead and beside")
+    until = max(first_move(scene), rival.start + 0.2)
     if rival.alongside:
-        return observed("side_by_side", "its rear was out of the picture", rival.start, first_move(scene), 0.7)
-    return observed("other_ahead", "it was seen ahead", rival.start, first_move(scene), rival.confidence)
+        return observed("side_by_side", "its rear was out of the picture", rival.start, until, 0.7)
+    return observed("other_ahead", "it was seen ahead", rival.start, until, rival.confidence)
 
 
 def overtaking(scene: Scene, party: Party) -> Finding:

@@ -135,7 +135,8 @@ def fit_ease(times: Floats, places: Floats) -> Ease:
             residual, height = _residual(step, places, noise)
             misfit, inliers = _misfit(residual, noise)
             if misfit < best.misfit:
-                final, before = height * step[-1], height * float(_step(np.array([(end - 0.3 - begin) / length]))[0])
+                final = height * float(step[-1])
+                before = height * float(_step(np.array([(end - 0.3 - begin) / length]))[0])
                 shows = times[np.abs(height * step) >= SHOWN]
                 begins = float(shows[0]) if len(shows) else end
                 best = Ease(begins, final, (final - before) / 0.3, misfit, still, inliers, noise)
