@@ -215,6 +215,10 @@ def _small(path: Path, time: float) -> float:
 
 
 def _shed(path: Path, time: float) -> bool:
-    """Whether the foot that is followed was a vehicle's first, and something narrow's at the end."""
-    early = (path.times < time - 2.0) & (path.near > 15)
-    return bool(early.sum() >= 10 and float(np.median(path.span[early])) > 1.1)
+    """Whether the foot that is followed was a vehicle's first, and something much narrower's at the end."""
+    early = (path.times < time - 1.8) & (path.near > 15)
+    late = (path.times > time - 1.6) & (path.times <= time) & (path.near > 30)
+    if early.sum() < 6 or late.sum() < 4:
+        return False
+    wide, narrow = float(np.median(path.span[early])), float(np.median(path.span[late]))
+    return wide > 0.85 and wide > 1.6 * narrow
