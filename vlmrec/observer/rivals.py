@@ -68,6 +68,7 @@ def rival_from(
     place = _place(path, measures, comb, early, origin)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
+    confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
         start=float(path.times[0]),
@@ -76,20 +77,26 @@ def rival_from(
         beside=beside,
         at_contact=float(np.median(path.beside[close])),
         inner=float(np.median(path.inner[close])),
-        keeping=keeping,
+        keeping=_capped(keeping, confidence),
         heading=heading,
         came_past=_came_past(path, measures),
         alongside=_alongside(path, first, measures),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
-        stood=stood,
-        never_stood=never,
+        stood=min(stood, confidence),
+        never_stood=min(never, confidence),
         place=place,
         queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
-        confidence=0.9 if candidate.lonely else 0.5,
+        confidence=confidence,
     )
+
+
+def _capped(keeping: Keeping, confidence: float) -> Keeping:
+    """Nothing about a vehicle is surer than that it is the one."""
+    moves = tuple(move._replace(confidence=min(move.confidence, confidence)) for move in keeping.moves)
+    return keeping._replace(moves=moves, kept=min(keeping.kept, confidence))
 
 
 def _heading(
