@@ -33,6 +33,7 @@ SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring er
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
 ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
+LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting to the next: no vehicle moves like that
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -115,8 +116,17 @@ def _fit_of(path: Path, until: float, series: str) -> Ease | None:
     use = close if close.sum() >= 12 else use
     if use.sum() < LEAST or float(np.ptp(path.times[use])) < 0.6:
         return None
-    places = path.across if series == "middle" else path.inner + path.ego
-    return fit_ease(path.times[use], places[use])
+    places = (path.across if series == "middle" else path.inner + path.ego)[use]
+    count = _whole_until(path.times[use], places, until)
+    return fit_ease(path.times[use][:count], places[:count]) if count >= LEAST else None
+
+
+def _whole_until(times: Floats, places: Floats, until: float) -> int:
+    """How many places there are before the last one jumps, as it does when a vehicle right ahead breaks into pieces."""
+    leaps = np.abs(np.diff(places))
+    usual = float(np.median(leaps[times[1:] > until - 1.2])) if (times[1:] > until - 1.2).any() else 0.0
+    torn = (leaps > max(LEAP, 4 * usual)) & (leaps > LEAP_SPEED * np.diff(times)) & (times[1:] > until - 0.6)
+    return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
 
 
 def fit_ease(times: Floats, places: Floats) -> Ease:
