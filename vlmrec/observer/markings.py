@@ -12,6 +12,7 @@ from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
 Floats = NDArray[np.float64]
 
 SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
+YELLOW, WHITE = 0.65, 0.45  # share of a line's paint that is yellower than the road: a low sun makes white look so
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
 
@@ -66,7 +67,7 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
     if known.sum() < 10 or total < 2:
         return None
     share = float(golden[known].sum()) / total
-    return "yellow" if share > 0.6 else "white" if share < 0.25 else None
+    return "yellow" if share > YELLOW else "white" if share < WHITE else None
 
 
 def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
