@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from vlmrec.observer import motions, relations
 from vlmrec.observer.camera import CameraStep
+from vlmrec.observer.candidates import candidates
+from vlmrec.observer.conduct import pace_alongside
 from vlmrec.observer.ego import moves_of
 from vlmrec.observer.jolts import find_jolts
 from vlmrec.observer.lanes import Lanes
@@ -107,6 +109,20 @@ def test_what_goes_two_lanes_at_once_is_first_one_thing_and_then_another() -> No
     assert sideways(path, CONTACT, STILL, eases(path, CONTACT)) == Keeping(0.0, CONTACT, (), 0.0)
 
 
+def test_a_vehicle_that_breaks_into_pieces_at_the_contact_counts_up_to_there() -> None:
+    torn = 1 + eased(CONTACT - 1.5, 2.5, -1.0)
+    torn[-4:] = 1.2
+    path = a_path(torn)
+    move = sideways(path, CONTACT, STILL, eases(path, CONTACT)).last
+    assert move is not None
+    assert move.side == "left"
+
+
+def test_what_crosses_sweeps_faster_than_any_lane_change() -> None:
+    assert fit_ease(TIMES, eased(CONTACT - 1.0, 1.5, 3.0)).sweeps
+    assert not fit_ease(TIMES, eased(CONTACT - 1.5, 2.5, 1.0)).sweeps
+
+
 def test_lines_lost_behind_a_vehicle_do_not_move_an_ego_that_steers_straight_on() -> None:
     slipping = np.where(TIMES > 4, 0.5 + 0.4 * (TIMES - 4), 0.5)
     lanes = Lanes(2.5, slipping, np.where(TIMES > 4, 0.04, 0.4), 1.0)
@@ -156,6 +172,24 @@ def test_a_knock_from_the_side_is_one() -> None:
     assert find_jolts(a_knock(4.0, sideways=True))[0].time == pytest.approx(4.0, abs=0.1)
 
 
+def test_what_comes_no_nearer_is_not_what_was_hit() -> None:
+    day = SimpleNamespace(middle=np.full((120, 3), 100.0))
+    measures = cast(Measures, SimpleNamespace(size=(640, 360), model=day))
+    fixture = a_path(np.full(len(TIMES), -0.4), near=150 * (1 + 0.06 * np.sin(9 * TIMES)))
+    comer = a_path(0.9 + eased(CONTACT - 1.5, 2.5, -1.0), near=60 * np.exp(0.15 * TIMES))._replace(number=1)
+    found = candidates([fixture, comer], CONTACT, measures)
+    assert [candidate.path.number for candidate in found] == [1, 0]
+    assert found[0].lonely
+
+
+def test_what_stays_beside_the_camera_goes_at_its_pace_unless_it_reaches_far_ahead() -> None:
+    beside = a_path(np.full(len(TIMES), 1.0), near=180.0, cut=True)
+    pace = pace_alongside(beside, CONTACT, 360)
+    assert pace is not None
+    assert pace.share == 1.0
+    assert pace_alongside(beside._replace(front=np.full(len(TIMES), 30.0)), CONTACT, 360) is None
+
+
 def test_an_ego_that_moves_out_and_back_hit_the_one_it_went_past() -> None:
     ego = 0.5 + eased(1.0, 1.5, -1.0) + eased(CONTACT - 0.9, 2.0, 1.0)
     gap = np.maximum(22 - 5.5 * TIMES, 1.5)  # m: level after some four seconds
@@ -175,6 +209,15 @@ def test_two_that_moved_towards_each_other_met_in_the_lane_between() -> None:
     assert relations.lane_relation(scene, Party.NONE).value == "two_lanes_apart"
     assert motions.target_lane_relation(scene, Party.SELF).value == "common_lane"
     assert motions.target_lane_relation(scene, Party.OTHER).value == "common_lane"
+
+
+def test_one_first_seen_astride_a_line_and_coming_over_was_in_the_next_lane() -> None:
+    coming = Keeping(4.8, CONTACT, (Move(4.9, CONTACT, -0.4, 0.8),), 0.0)
+    assert (
+        relations.lane_relation(a_scene(a_rival(0.45, coming, start=4.8), STILL), Party.NONE).value == "adjacent_lane"
+    )
+    staying = a_scene(a_rival(0.45, Keeping(4.8, CONTACT, (), 0.0), start=4.8), STILL)
+    assert relations.lane_relation(staying, Party.NONE).value is None
 
 
 def test_whose_lane_the_ego_moved_into_is_open_while_the_other_s_moves_are_unknown() -> None:
