@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path
+from vlmrec.observer.paths import Path, untorn
 
 DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
@@ -31,7 +31,8 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     # By night the edge of the headlights' pool passes for a vehicle beside the camera.
     dark = is_dark(measures)
     found: list[Candidate] = []
-    for path in paths:
+    for whole in paths:
+        path = untorn(whole, time)
         if path.times[0] > time - 0.25 or len(path.times) < 7:
             continue
         if _fixture(path, time, height, dark):

@@ -15,6 +15,9 @@ from vlmrec.observer.tracks import Sighting, Track
 Floats = NDArray[np.float64]
 
 HALF_CAR = 0.67  # camera heights: half a usual car's width, for one never seen whole
+LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting to the next: no vehicle moves like that
+STEADY = 1.0  # s at one place
+TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -102,6 +105,29 @@ def path_of(track: Track, measures: Measures, lanes: Lanes, column: Floats | Non
         np.array(blind),
         hidden,
     )
+
+
+def untorn(path: Path, until: float) -> Path:
+    """The same way, without what it leaps to shortly before ``until`` after a second at one place: that is another thing.
+
+    One that was moving across before goes on; it may cross.
+    """
+    count = whole_until(path.times, path.across, until)
+    if count == len(path.times):
+        return path
+    before = path.across[:count][path.times[:count] > path.times[count - 1] - STEADY]
+    settled = len(before) >= 8 and float(np.ptp(before)) < LEAP
+    return path.first(count) if settled else path
+
+
+def whole_until(times: Floats, places: Floats, until: float) -> int:
+    """How many places there are before one leaps aside shortly before ``until``."""
+    leaps = np.abs(np.diff(places))
+    late = times[1:] > until - 2 * TORN
+    usual = float(np.median(leaps[late])) if late.any() else 0.0
+    torn = (leaps > max(LEAP, 4 * usual)) & (leaps > LEAP_SPEED * np.diff(times))
+    torn &= (times[1:] > until - TORN) & (times[1:] <= until + 0.05)
+    return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
 
 
 def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:

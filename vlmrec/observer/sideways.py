@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.ego import BEGUN, CHANGED, UNDER_WAY
-from vlmrec.observer.paths import Path
+from vlmrec.observer.paths import Path, whole_until
 from vlmrec.observer.scene import Keeping, Move
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,6 @@ SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring er
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
 ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
-LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting to the next: no vehicle moves like that
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -117,16 +116,8 @@ def _fit_of(path: Path, until: float, series: str) -> Ease | None:
     if use.sum() < LEAST or float(np.ptp(path.times[use])) < 0.6:
         return None
     places = (path.across if series == "middle" else path.inner + path.ego)[use]
-    count = _whole_until(path.times[use], places, until)
+    count = whole_until(path.times[use], places, until)
     return fit_ease(path.times[use][:count], places[:count]) if count >= LEAST else None
-
-
-def _whole_until(times: Floats, places: Floats, until: float) -> int:
-    """How many places there are before the last one jumps, as it does when a vehicle right ahead breaks into pieces."""
-    leaps = np.abs(np.diff(places))
-    usual = float(np.median(leaps[times[1:] > until - 1.2])) if (times[1:] > until - 1.2).any() else 0.0
-    torn = (leaps > max(LEAP, 4 * usual)) & (leaps > LEAP_SPEED * np.diff(times)) & (times[1:] > until - 0.6)
-    return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
 
 
 def fit_ease(times: Floats, places: Floats) -> Ease:
