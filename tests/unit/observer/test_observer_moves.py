@@ -16,7 +16,7 @@ from vlmrec.observer.jolts import find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
-from vlmrec.observer.paths import Path
+from vlmrec.observer.paths import Path, untorn
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
@@ -116,6 +116,14 @@ def test_a_vehicle_that_breaks_into_pieces_at_the_contact_counts_up_to_there() -
     move = sideways(path, CONTACT, STILL, eases(path, CONTACT)).last
     assert move is not None
     assert move.side == "left"
+
+
+def test_a_barrier_whose_track_leaps_to_the_car_ends_there_and_what_crosses_goes_on() -> None:
+    barrier = np.full(len(TIMES), -1.2)
+    barrier[-3:] = -0.1
+    assert len(untorn(a_path(barrier), CONTACT).times) == len(TIMES) - 3
+    crossing = a_path(np.where(TIMES > CONTACT - 1.5, 3.0 - 2.0 * (TIMES - CONTACT + 1.5), 3.0))
+    assert untorn(crossing, CONTACT) is crossing
 
 
 def test_what_crosses_sweeps_faster_than_any_lane_change() -> None:
