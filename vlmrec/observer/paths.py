@@ -18,6 +18,7 @@ HALF_CAR = 0.67  # camera heights: half a usual car's width, for one never seen 
 LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting to the next: no vehicle moves like that
 STEADY = 1.0  # s at one place
 TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
+HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -133,16 +134,18 @@ def whole_until(times: Floats, places: Floats, until: float) -> int:
 def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place."""
     right = float(np.median(middle)) > 0
+    outwards = 1.0 if right else -1.0
     inner = feet[:, 0] if right else feet[:, 1]
     whole = np.flatnonzero(~cut)
     if not len(whole):
-        return inner + (HALF_CAR if right else -HALF_CAR), inner
+        return inner + HALF_CAR * outwards, inner
     if not cut.any():
         return middle, inner
     out = middle.copy()
     for index in np.flatnonzero(cut):
         nearest = whole[np.argsort(np.abs(whole - index), kind="stable")[:7]]
-        out[index] = inner[index] + float(np.median(middle[nearest] - inner[nearest]))
+        half = float(np.median(middle[nearest] - inner[nearest])) * outwards
+        out[index] = inner[index] + float(np.clip(half, *HALF_WIDTHS)) * outwards
     return out, inner
 
 
