@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 
 STANDS = 0.16  # of the ego's pace: what is slower stands
 BACKWARDS = -0.35  # the same for measuring it too small: the ego's own pace is known no better
+BESIDE = 2.0  # s within which the ego drives past whatever stands or comes towards it
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
 
 
@@ -47,6 +48,20 @@ def pace_over(path: Path, way: Floats, first: float, last: float) -> Pace | None
     rest = y - middle_y - slope * (x - middle_x)
     error = float(np.sqrt((weight * rest**2).sum() / inertia / max(use.sum() - 2, 1)))
     return Pace(1 + slope, error, float(path.times[use][0]), float(path.times[use][-1]))
+
+
+def pace_alongside(path: Path, until: float, height: int) -> Pace | None:
+    """The pace of what stays beside the camera, cut off by the picture's edge: the ego's, or it would be gone.
+
+    Its far end must be near: a barrier stays, too, but reaches far ahead.
+    """
+    last = (path.times <= until) & (path.times > until - BESIDE)
+    if last.sum() < 12 or path.times[last][0] > until - 0.9 * BESIDE or path.cut[last].mean() < 0.9:
+        return None
+    front = path.front[last] / height
+    if float(np.percentile(front, 5)) < 0.2 or float(np.median(front)) < 0.26:
+        return None
+    return Pace(1.0, 0.1, float(path.times[last][0]), float(path.times[last][-1]))
 
 
 def paces(path: Path, way: Floats, until: float, length: float = 0.8) -> list[Pace]:

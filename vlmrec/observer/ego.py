@@ -13,9 +13,12 @@ Floats = NDArray[np.float64]
 
 CREEP, RUN = 4.0, 12.0  # px/s of the ground's flow: below the first it stands, above the other it moves
 SHORTEST = 0.6  # s that a state must last
-KEPT, MOVED = 0.22, 0.36  # lanes: below the one a lane was kept, above the other it was left
-BRIEFEST = 0.5  # s that a move across the road takes at least
+KEPT = 0.22  # lanes: up to here a lane was kept
+CHANGED = 0.6  # lanes of a finished move that led into another lane: a shorter one led to the lane's edge
+BEGUN = 0.24  # lanes of a move cut off by the contact that has begun: a usual car's side then lies on the line
+BRIEFEST = 0.4  # s that a move across the road takes at least
 SLOPE = 0.11  # lanes per second: slower drift is no move
+UNDER_WAY = 0.15  # lanes per second at the end: quicker is a move that the contact cut off
 
 
 def smooth_pace(measures: Measures) -> Floats:
@@ -73,30 +76,38 @@ def _close(spans: list[Span], run: Sequence[float], state: EgoState | None) -> N
 
 def ego_keeping(lanes: Lanes, measures: Measures, until: float) -> Keeping:
     """The ego's moves between the lines up to ``until``."""
-    usable = (measures.times <= until + 0.05) & (lanes.strength > 0.04)
-    if usable.sum() < 15:
+    before = measures.times <= until + 0.05
+    if (before & (lanes.strength > 0.04)).sum() < 15:
         return Keeping(float(measures.times[0]), until, (), 0.0)
-    return moves_of(measures.times[usable], lanes.offset[usable], noise=0.05)
+    return moves_of(measures.times[before], lanes.offset[before], noise=0.03)
 
 
 def moves_of(times: Floats, across: Floats, *, noise: float) -> Keeping:
-    """Moves in a path across the road: stretches of steady sideways motion that add up to enough."""
+    """Moves in a path across the road: stretches of steady sideways motion that led, or were leading, into another lane.
+
+    A move that ended before the path did and was shorter than a lane is a drift within it: no move, and the lane was
+    not kept either. One that the path's end cuts off is under way and needs to have begun only.
+    """
     start, end = float(times[0]), float(times[-1])
     slope = np.array([_slope(times, across, time) for time in times])
     moves: list[Move] = []
+    drift = 0.0
     for first, last in _stretches(np.sign(np.where(np.abs(slope) > SLOPE, slope, 0.0))):
         before = across[(times >= times[first] - 0.5) & (times <= times[first] + 0.05)]
         after = across[(times >= times[last] - 0.1) & (times <= times[last] + 0.2)]
         shift = float(np.median(after) - np.median(before))
-        least = max(MOVED, 4 * noise)
+        cut_off = times[last] > end - 0.3 and abs(slope[last]) > UNDER_WAY
+        least = max(BEGUN if cut_off else CHANGED, 4 * noise)
         if abs(shift) >= least and times[last] - times[first] >= BRIEFEST:
             sure = min(0.95, 0.66 + 0.5 * (abs(shift) - least))
             moves.append(Move(float(times[first]), float(times[last]), shift, sure))
-    if moves:
+        else:
+            drift += shift
+    if moves or (abs(slope[-1]) > UNDER_WAY and abs(drift) > 0.5 * BEGUN):
         return Keeping(start, end, tuple(moves), 0.0)
     spread = float(np.percentile(across, 95) - np.percentile(across, 5))
     net = abs(float(np.median(across[-5:]) - np.median(across[: max(5, len(across) // 3)])))
-    return Keeping(start, end, (), 0.9 if net <= KEPT and spread <= KEPT + 4 * noise else 0.0)
+    return Keeping(start, end, (), 0.9 if net <= KEPT and spread <= KEPT + 4 * noise else 0.0, drift)
 
 
 def _slope(times: Floats, values: Floats, time: float) -> float:

@@ -8,6 +8,7 @@ from vlmrec.terms import Party, Status
 SAME_LANE = 0.35  # lanes between two vehicles in one lane, at most
 NEXT_LANE = (0.62, 1.4)
 TWO_APART = (1.6, 2.5)
+ON_THE_WAY = 1.25  # lanes: more than one lane apart, and coming nearer, is on the way from two apart
 
 
 class Finding(NamedTuple):
@@ -43,6 +44,21 @@ def moved_towards(scene: Scene) -> bool:
     if rival is None or own is None or contact is None or own.last is None:
         return False
     return (own.last.shift > 0) == (rival.inner > 0) and own.last.end > contact.time - 0.8
+
+
+def own_kept(scene: Scene) -> bool:
+    """Whether the ego is known to have kept its lane."""
+    return scene.ego_keeping is not None and scene.ego_keeping.kept > 0
+
+
+def both_moved(scene: Scene) -> bool:
+    """Whether the two moved towards each other from more than a lane apart."""
+    rival, own = scene.rival, scene.ego_keeping
+    if rival is None or own is None or rival.keeping.last is None or own.last is None:
+        return False
+    theirs, ours = rival.keeping.last.shift, own.last.shift
+    met = theirs * rival.beside < 0 < ours * rival.beside
+    return met and ON_THE_WAY <= abs(rival.beside) <= TWO_APART[1]
 
 
 def keeping_of(scene: Scene, party: Party) -> Keeping | None:

@@ -1,4 +1,4 @@
-"""Knocks of the camera: short bursts in which the picture jumps up and down."""
+"""Knocks of the camera: short bursts in which the picture jumps up and down or from side to side."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,6 +15,7 @@ LOUD = 2.5  # times the clip's usual restlessness: quieter bursts are not listed
 LEAST = 3.0  # px per step that count as a jump at all
 MOST = 15.0  # px: a larger jump counts as this much, so that one wild measurement makes no knock
 RATE = 15.0  # steps per second that thresholds are written for
+BRIDGED = 0.35  # s without a measurement that a jump is still told across: a blow blurs a picture or two
 
 
 class Jolt(NamedTuple):
@@ -33,10 +34,14 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
     jumps = _jumps(steps)
     usual = max(float(np.median(jumps)), 0.25)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1 / RATE
-    # A knock that the film's end cuts off has hardly begun to ring: what is missing counts as quiet.
     expected = max(1.0, 0.7 * BURST / step)
-    windows = [np.minimum(jumps[(times >= t) & (times < t + BURST)], MOST) for t in times]
-    loudness = np.array([window.sum() / max(len(window), expected) for window in windows])
+    blurred = np.array([step.dip is None and step.turn is None for step in steps])
+    loudness = np.zeros(len(times))
+    for index, time in enumerate(times):
+        window = (times >= time) & (times < time + BURST)
+        # What the film's end cuts off counts as quiet, what is too blurred to measure doesn't.
+        count = max(int(window.sum()), expected) - int(blurred[window].sum())
+        loudness[index] = np.minimum(jumps[window], MOST).sum() / max(count, 0.6 * expected)
     found: list[Jolt] = []
     free = np.ones(len(times), bool)
     while free.any():
@@ -49,17 +54,34 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
         if jump < LEAST:
             free &= np.abs(times - times[best]) > 1.0
             continue
-        first = int(np.flatnonzero(inside & (jumps >= 0.3 * jump))[0])
+        first = _onset(steps, jumps, int(np.flatnonzero(inside & (jumps >= 0.3 * jump))[0]))
         found.append(Jolt(float(times[first]), ratio, jump))
         free &= np.abs(times - times[best]) > 1.0
     return tuple(found)
 
 
+def _onset(steps: Sequence[CameraStep], jumps: Floats, first: int) -> int:
+    """The step a burst set in with: pictures too blurred to measure, right before its first jump, belong to it."""
+    blurred = first
+    while blurred > 0 and steps[blurred - 1].dip is None and steps[first].time - steps[blurred - 1].time <= BRIDGED:
+        blurred -= 1
+    return blurred
+
+
 def _jumps(steps: Sequence[CameraStep]) -> Floats:
-    """How far each step's nod differs from the one before, in px at ``RATE`` steps a second; 0 where unknown."""
-    jumps = np.zeros(len(steps))
-    for i in range(1, len(steps)):
-        now, before = steps[i].dip, steps[i - 1].dip
-        if now is not None and before is not None:
-            jumps[i] = abs(now / steps[i].gap - before / steps[i - 1].gap) / RATE
-    return jumps
+    """How far each step's nod and turn differ from the last known, in px at ``RATE`` steps a second; 0 where unknown."""
+    nods = _changes(steps, [step.dip for step in steps])
+    return np.hypot(nods, _changes(steps, [step.turn for step in steps]))
+
+
+def _changes(steps: Sequence[CameraStep], shifts: Sequence[float | None]) -> Floats:
+    changes = np.zeros(len(steps))
+    last: tuple[float, float] | None = None
+    for i, shift in enumerate(shifts):
+        if shift is None:
+            continue
+        speed = shift / steps[i].gap
+        if last is not None and steps[i].time - last[0] <= BRIDGED:
+            changes[i] = abs(speed - last[1]) / RATE
+        last = (steps[i].time, speed)
+    return changes

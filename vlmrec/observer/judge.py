@@ -10,21 +10,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.candidates import Candidate, candidates
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
 from vlmrec.observer.jolts import Jolt, find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
+from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import Path, path_of
-from vlmrec.observer.rivals import Candidate, candidates, rival_from
+from vlmrec.observer.rivals import rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
+from vlmrec.observer.steering import course
 from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
 
 SURE_JOLT, LIKELY_JOLT = 7.0, 3.9  # times the clip's usual restlessness
+SLOWED = 0.6  # of a pace: below it, the ego has slowed down as after a collision
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
 
 
@@ -32,7 +36,8 @@ class View(NamedTuple):
     """What judgements are made from: measures, and what follows from them at once."""
 
     measures: Measures
-    lanes: Lanes
+    lanes: Lanes  # the ego's place over time
+    comb: Lanes  # the lines as seen, for what is read off the paint
     pace: Floats  # the ego's, per frame
     way: Floats  # the ego's, per frame
     usual: float
@@ -51,9 +56,10 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     usual = usual_pace(pace)
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
-    paths = tuple(path_of(track, measures, lanes) for track in measures.tracks)
-    view = View(measures, lanes, pace, travelled(measures, pace), usual, paths)
-    ego_lane, lane_count = ego_place(measures, lanes)
+    lanes, comb, column = course(lanes, measures, pace)
+    paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
+    view = View(measures, lanes, comb, pace, travelled(measures, pace), usual, paths)
+    ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)
     contact, candidate = _contact(view, jolts) if hint is None else _told(view, jolts, hint)
@@ -100,32 +106,66 @@ def _likeness(
 
 
 def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
-    """The knock that stands out, and the vehicle that was there. A rough road knocks more than once."""
-    loud = [jolt for jolt in jolts if jolt.ratio >= LIKELY_JOLT]
-    if not loud or (len(jolts) > 1 and jolts[1].ratio > 0.7 * jolts[0].ratio):
+    """The knock that stands out among those that the ego slowed down after, and the vehicle that was there.
+
+    A rough road knocks too, and more than once; but whoever collides doesn't drive on as before.
+    """
+    start, until = float(view.measures.times[0]), float(view.measures.times[-1])
+    fit: list[tuple[Jolt, bool]] = []
+    for jolt in jolts:
+        slowed = _slowed(view, jolt.time)
+        cut_off = start + 2.0 < jolt.time and until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
+        if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
+            fit.append((jolt, slowed))
+    if not fit or (len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio):
         return None, None
-    jolt = loud[0]
-    after = view.pace[(view.measures.times > jolt.time + 1.0) & (view.measures.times < jolt.time + 3.0)]
-    after = after[np.isfinite(after)]
-    slowed = len(after) >= 5 and float(np.median(after)) < 0.6 * view.usual
-    ends = float(view.measures.times[-1]) < jolt.time + 2.0
-    if not slowed and not (ends and jolt.ratio >= SURE_JOLT):
-        return None, None  # whoever collides doesn't drive on as before
+    jolt, slowed = fit[0]
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
     found = candidates(view.paths, jolt.time, view.measures)
     return contact, found[0] if found else None
+
+
+def _slowed(view: View, time: float) -> bool:
+    """Whether the ego's pace, a while after ``time``, is far below its usual one, or far below what it was right after."""
+    later, soon = _pace_in(view, time + 1.0, time + 3.0), _pace_in(view, time + 0.3, time + 1.0)
+    if later is None:
+        return False
+    last = _pace_in(view, time + 2.0, time + 3.0)
+    return later < SLOWED * view.usual or (soon is not None and last is not None and last < SLOWED * min(soon, later))
+
+
+def _stopped_dead(view: View, time: float) -> bool:
+    """Whether most of the pace went within a third of a second: no brakes do that."""
+    before, after = _pace_in(view, time - 0.7, time - 0.1), _pace_in(view, time + 0.3, time + 0.8)
+    return before is not None and after is not None and after < 0.3 * before and before > SLOWED * view.usual
+
+
+def _pace_in(view: View, first: float, last: float) -> float | None:
+    """Median of the ego's pace between two times; None where hardly any is known."""
+    inside = view.pace[(view.measures.times > first) & (view.measures.times < last)]
+    known = inside[np.isfinite(inside)]
+    return float(np.median(known)) if len(known) >= 5 else None
 
 
 def _calm(view: View, jolts: Sequence[Jolt]) -> float:
     """Confidence that nothing was hit: a whole film without a loud knock, driven through without much slowing."""
     known = float(np.mean([step.dip is not None for step in view.measures.steps]))
     length = float(view.measures.times[-1] - view.measures.times[0])
-    if length < LEAST_CALM or known < 0.8 or (jolts and jolts[0].ratio >= SURE_JOLT):
+    if length < LEAST_CALM or known < 0.8 or any(_alarming(view, jolt) for jolt in jolts):
         return 0.0
     pace = view.pace[np.isfinite(view.pace)]
     if len(pace) < 0.7 * len(view.pace) or float(np.percentile(pace, 3)) < 0.4 * view.usual:
         return 0.0
     return 0.75
+
+
+def _alarming(view: View, jolt: Jolt) -> bool:
+    """A loud knock; but for one that is no louder than a bump in the road, with nothing near, and driven on from."""
+    if jolt.ratio < SURE_JOLT:
+        return False
+    before, after = _pace_in(view, jolt.time - 1.0, jolt.time), _pace_in(view, jolt.time + 0.3, jolt.time + 2.0)
+    drove_on = before is not None and after is not None and after > 0.9 * before
+    return jolt.ratio > 2 * SURE_JOLT or not drove_on or bool(candidates(view.paths, jolt.time, view.measures))
 
 
 def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candidate | None) -> Scene:
@@ -137,15 +177,16 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     last = view.pace[(measures.times >= contact.time - 0.6) & before]
     stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
+    place = _place(own, lanes, measures)
+    candidate = overtaken(view.paths, own, place, contact.time, measures.size[1]) or candidate
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
-    rival = rival_from(candidate, view.paths, measures, lanes, view.way, contact.time, own)
+    rival = rival_from(candidate, view.paths, measures, view.comb, view.way, contact.time, own, place)
     if rival is None or _unlikely(rival, scene.ego_stopped):
         return scene
     mover = _mover(rival.keeping, own)
-    place = _place(own, lanes, measures)
     start = rival.beside + place if mover is rival.keeping else place
-    roadway = read_markings(measures, lanes, view.way, contact.time, mover, start, rival.beside + place)
+    roadway = read_markings(measures, view.comb, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
 
 

@@ -12,7 +12,9 @@ from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
 Floats = NDArray[np.float64]
 
 SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
+YELLOW, WHITE = 0.65, 0.45  # share of a line's paint that is yellower than the road: a low sun makes white look so
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
+BARE = 0.05  # the same where there is none: a lane that ends is hatched, or tapers off between lines
 AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
 
 
@@ -24,7 +26,7 @@ def read_markings(
     ``rival`` is the place of the counterpart before anybody moved.
     """
     hatched = _hatched(measures, lanes, way, time)
-    clean = _clean(measures, lanes, int(np.floor(rival)), time)
+    clean = _clean(measures, lanes, np.full(len(measures.times), np.floor(rival)), time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
@@ -40,7 +42,7 @@ def read_markings(
     return Roadway(
         divider=divider,
         divider_tint=tint,
-        lane_ends=_lane_ends(measures, lanes, outer, move.start, time),
+        lane_ends=_lane_ends(measures, lanes, outer, lane, move.start, time),
         hatched=hatched,
         clean_side=clean,
         undivided=undivided,
@@ -66,10 +68,21 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
     if known.sum() < 10 or total < 2:
         return None
     share = float(golden[known].sum()) / total
-    return "yellow" if share > 0.6 else "white" if share < 0.25 else None
+    return "yellow" if share > YELLOW else "white" if share < WHITE else None
 
 
-def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
+def _lane_ends(measures: Measures, lanes: Lanes, outer: int, lane: int, begins: float, time: float) -> bool | None:
+    """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface."""
+    by_line = _line_ends(measures, lanes, outer, begins, time)
+    if by_line is not None:
+        return by_line
+    known, shares = _brightness(measures, lanes, np.full(len(measures.times), float(lane)))
+    after = known > time + 0.4
+    seen = after.sum() >= max(20, 0.7 * (measures.times > time + 0.4).sum())
+    return False if seen and float(np.percentile(shares[after], 90)) < BARE else None
+
+
+def _line_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time: float) -> bool | None:
     """Whether the far line of the lane that was left runs on behind the contact."""
     shares = paint_at(measures.profiles, measures.clear, lanes, outer)
     known = np.isfinite(shares)
@@ -90,7 +103,13 @@ def _lane_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time
 
 
 def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Literal["no", "at_edge", "cleared"] | None:
-    """Hatching on the ego's lane before the contact, by how far the camera had come since it ended."""
+    """Hatching on the ego's lane before the contact, by how far the camera had come since it ended.
+
+    None is told by the lane as seen ahead; where there is some, the nearest stretch says when the camera had crossed it.
+    """
+    own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
+    if _clean(measures, lanes, own, time):
+        return "no"
     between = lanes.offset - np.floor(lanes.offset)
     inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
     before = (measures.times < time) & np.isfinite(measures.litter) & inside
@@ -115,16 +134,24 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
     )
 
 
-def _clean(measures: Measures, lanes: Lanes, lane: int, time: float) -> bool:
-    """Whether lane ``lane`` could be seen for half the time before the contact and was never hatched."""
-    before = np.flatnonzero(measures.times < time)
-    shares = []
-    for index in before:
-        place = (lane + 0.5 - lanes.offset[index]) * lanes.spacing
+def _clean(measures: Measures, lanes: Lanes, lane: Floats, time: float) -> bool:
+    """Whether a lane, given per frame, could be seen for half the time before the contact and was never hatched."""
+    known, shares = _brightness(measures, lanes, lane)
+    before = known < time
+    half = before.sum() > 0.5 * (measures.times < time).sum()
+    return bool(half and float(np.percentile(shares[before], 97)) < HATCHED)
+
+
+def _brightness(measures: Measures, lanes: Lanes, lane: Floats) -> tuple[Floats, Floats]:
+    """When the middle of a lane, given per frame, could be seen, and the share of it that was brighter than road."""
+    times, shares = [], []
+    for index in np.flatnonzero(np.isfinite(lane)):
+        place = (lane[index] + 0.5 - lanes.offset[index]) * lanes.spacing
         across = np.abs(COLUMNS - place) < 0.22 * lanes.spacing
         if across.any() and float(measures.clear[index, across].mean()) > LEAST_CLEAR:
+            times.append(float(measures.times[index]))
             shares.append(float(measures.bright[index, across].mean()))
-    return len(shares) > 0.5 * len(before) and float(np.percentile(shares, 97)) < HATCHED
+    return np.array(times), np.array(shares)
 
 
 def _reach(measures: Measures) -> float:

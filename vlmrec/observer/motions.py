@@ -1,6 +1,7 @@
 """Answers about one of the two vehicles: how it moved, stopped and crossed the paint on the road."""
 
-from vlmrec.observer.finding import NEXT_LANE, SAME_LANE, TWO_APART, Finding, first_move, keeping_of, observed, unknown
+from vlmrec.observer.finding import NEXT_LANE, SAME_LANE, Finding, both_moved, first_move, keeping_of, observed, unknown
+from vlmrec.observer.overtaken import out_and_back
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party
 
@@ -16,11 +17,13 @@ def ego_motion(scene: Scene) -> Finding:
 def maneuver(scene: Scene, party: Party) -> Finding:
     """Lane kept or left, by the place between the lines over time."""
     keeping, contact, rival = keeping_of(scene, party), scene.contact, scene.rival
-    if keeping is None or (party is Party.OTHER and (rival is None or rival.heading == "crossing")):
+    if keeping is None or (party is Party.OTHER and (rival is None or rival.heading != "same")):
         return unknown("its way could not be followed")
     until = contact.time if contact is not None else scene.end
     move = keeping.last
     if party is Party.OTHER and rival is not None and rival.stood > 0 and move is None:
+        if rival.place == "edge" and scene.ego_keeping is not None and scene.ego_keeping.kept > 0:
+            return unknown("it stood out of the ego's way, and the ego kept its lane: one of the two moved over unseen")
         settled = rival.place == "edge" or (rival.how == "ahead" and abs(rival.at_contact) <= 0.35)
         if settled and rival.late_pace is not None and rival.late_pace < 0.25:
             return observed("stopped", "it stood on the road", rival.start, min(until, rival.end), rival.stood)
@@ -37,17 +40,24 @@ def maneuver(scene: Scene, party: Party) -> Finding:
         return observed("lane_change", reason, move.start, move.end, move.confidence)
     if party is Party.SELF and scene.ego_stopped > 0:
         return observed("stopped", "the ground stood still", until - 0.6, until, scene.ego_stopped)
+    if party is Party.SELF and keeping.kept <= 0 and 0.2 < abs(keeping.drift) < 0.55:
+        reason = f"it drifted {keeping.drift:+.2f} lanes, to the edge of its lane, and went on along it"
+        return observed("straight", reason, keeping.start, keeping.end, 0.7)
     if keeping.kept > 0:
         return observed("straight", "it kept its place between the lines", keeping.start, keeping.end, keeping.kept)
     return unknown("it neither clearly kept its lane nor clearly left it")
 
 
 def lane_change_direction(scene: Scene, party: Party) -> Finding:
-    """The side of the last move."""
+    """The side of the last move; of an overtaking manoeuvre, the side it moved out to."""
     keeping = keeping_of(scene, party)
     move = keeping.last if keeping is not None else None
-    if move is None or maneuver(scene, party).value != "lane_change":
+    if keeping is None or move is None or maneuver(scene, party).value != "lane_change":
         return unknown("no lane change was measured")
+    if (moves := out_and_back(keeping)) is not None:
+        if party is not Party.SELF or scene.rival is None or scene.rival.how != "passed":
+            return unknown("it moved out and back, past nothing that was seen")
+        move = moves[0]  # an overtaking manoeuvre begins with moving out
     return observed(move.side, f"{move.shift:+.2f} lanes", move.start, move.end, move.confidence)
 
 
@@ -64,9 +74,9 @@ def target_lane_relation(scene: Scene, party: Party) -> Finding:
         right = rival.inner > 0
     if (move.shift > 0) != right:
         return unknown("it did not move towards the other one")
-    if other.moves and TWO_APART[0] <= abs(rival.beside):
+    if both_moved(scene):
         return observed("common_lane", "both moved into the lane between", move.start, move.end, move.confidence)
-    if not other.moves and (abs(rival.beside) <= NEXT_LANE[1]):
+    if other.kept > 0 and abs(rival.beside) <= NEXT_LANE[1]:
         return observed("rivals_lane", "it moved into the other one's lane", move.start, move.end, move.confidence)
     return unknown("where it went as seen from the other one is not clear")
 
@@ -80,8 +90,8 @@ def prior_stop_kind(scene: Scene, party: Party) -> Finding:
         if scene.ego_never_stood > 0:
             return observed("none", "the ground never stood still", scene.start, contact.time, scene.ego_never_stood)
         return unknown("the ego's pace could not be followed")
-    if rival is None:
-        return unknown("no counterpart")
+    if rival is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
     if rival.stood > 0:
         if rival.place == "edge":
             return observed("standing", "it stood beyond the edge line", rival.start, first_move(scene), rival.stood)
@@ -90,7 +100,7 @@ def prior_stop_kind(scene: Scene, party: Party) -> Finding:
                 "queue", "it stood in a row of standing vehicles", rival.start, first_move(scene), rival.stood
             )
         return unknown("it stood, and why is not clear")
-    if rival.never_stood > 0:
+    if rival.never_stood > 0 and rival.place == "lane":
         return observed("none", "it was moving whenever seen", rival.start, rival.end, rival.never_stood)
     return unknown("its pace could not be followed")
 
@@ -105,10 +115,13 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if scene.ego_never_stood > 0:
             return observed("moving", "the ground ran", *span, scene.ego_never_stood)
         return unknown("not measured")
+    if rival.heading != "same":
+        return unknown("which way it went is not known")
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
-        if rival.place == "edge" and rival.late_pace is not None and rival.late_pace < 0.25:
+        kept = scene.ego_keeping is not None and scene.ego_keeping.kept > 0
+        if rival.place == "edge" and not kept and rival.late_pace is not None and rival.late_pace < 0.25:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
     if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
@@ -138,7 +151,7 @@ def stop_reason(scene: Scene, party: Party) -> Finding:
 def contact_area(scene: Scene, party: Party) -> Finding:
     """Straight ahead means its rear and the ego's front; at the picture's edge, sides."""
     rival, contact, own = scene.rival, scene.contact, scene.ego_keeping
-    if rival is None or contact is None or own is None or rival.heading not in ("same", None):
+    if rival is None or contact is None or own is None or rival.heading != "same":
         return unknown("no contact with a tracked vehicle")
     span = (contact.time - 0.3, contact.time + 0.3)
     if rival.small > 0:
@@ -191,6 +204,8 @@ def safety_zone(scene: Scene, party: Party) -> Finding:
 def lane_line(scene: Scene, party: Party) -> Finding:
     """The line that was crossed."""
     move, roadway = maneuver(scene, party), scene.roadway
+    if _from_behind(scene, party):
+        return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or roadway.divider is None or roadway.divider_tint != "white" or move.start is None:
         return unknown("not measured")
     return observed(f"{roadway.divider}_white", "how much of it is painted", scene.start, move.start + 0.5, 0.75)
@@ -199,6 +214,12 @@ def lane_line(scene: Scene, party: Party) -> Finding:
 def centre_line_crossed(scene: Scene, party: Party) -> Finding:
     """No, where the crossed line is white; a yellow one says yes."""
     move, tint = maneuver(scene, party), scene.roadway.divider_tint
+    if _from_behind(scene, party):
+        return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or tint is None or move.start is None or move.end is None:
         return unknown("not measured")
     return observed("yes" if tint == "yellow" else "no", f"the crossed line is {tint}", move.start, move.end, 0.75)
+
+
+def _from_behind(scene: Scene, party: Party) -> bool:
+    return party is Party.OTHER and scene.rival is not None and scene.rival.overtakes

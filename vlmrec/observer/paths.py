@@ -15,6 +15,10 @@ from vlmrec.observer.tracks import Sighting, Track
 Floats = NDArray[np.float64]
 
 HALF_CAR = 0.67  # camera heights: half a usual car's width, for one never seen whole
+LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting to the next: no vehicle moves like that
+STEADY = 1.0  # s at one place
+TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
+HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -40,9 +44,28 @@ class Path(NamedTuple):
         """Lanes to the right of the camera."""
         return self.across - self.ego
 
+    def first(self, count: int) -> "Path":
+        """The same way, its first ``count`` sightings only."""
+        return self._replace(
+            times=self.times[:count],
+            across=self.across[:count],
+            ego=self.ego[:count],
+            near=self.near[:count],
+            inner=self.inner[:count],
+            front=self.front[:count],
+            span=self.span[:count],
+            whole=self.whole[:count],
+            cut=self.cut[:count],
+            blind=self.blind[:count],
+            hidden=self.hidden[:count],
+        )
 
-def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
-    """The way of ``track``, smoothed over a few frames."""
+
+def path_of(track: Track, measures: Measures, lanes: Lanes, column: Floats | None = None) -> Path:
+    """The way of ``track``, smoothed over a few frames.
+
+    ``column`` is the vanishing point's column per frame where it is known better than when obstacles were measured.
+    """
     picture_width = measures.size[0]
     width = _true_width(track, picture_width)
     middles, inners, nears, cuts, blind = [], [], [], [], []
@@ -64,6 +87,9 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     ego = np.interp(times, measures.times, lanes.offset)
     cut = np.array(cuts)
     middle, inner = _joined(np.array(middles), np.array(inners), cut)
+    if column is not None:
+        amiss = np.interp(times, measures.times, measures.points_x - column) / np.maximum(np.array(nears), 1.0)
+        middle, inner = middle + amiss, inner + amiss
     across = _smooth(middle) / lanes.spacing + ego
     return Path(
         track.number,
@@ -82,19 +108,44 @@ def path_of(track: Track, measures: Measures, lanes: Lanes) -> Path:
     )
 
 
+def untorn(path: Path, until: float) -> Path:
+    """The same way, without what it leaps to shortly before ``until`` after a second at one place: that is another thing.
+
+    One that was moving across before goes on; it may cross.
+    """
+    count = whole_until(path.times, path.across, until)
+    if count == len(path.times):
+        return path
+    before = path.across[:count][path.times[:count] > path.times[count - 1] - STEADY]
+    settled = len(before) >= 8 and float(np.ptp(before)) < LEAP
+    return path.first(count) if settled else path
+
+
+def whole_until(times: Floats, places: Floats, until: float) -> int:
+    """How many places there are before one leaps aside shortly before ``until``."""
+    leaps = np.abs(np.diff(places))
+    late = times[1:] > until - 2 * TORN
+    usual = float(np.median(leaps[late])) if late.any() else 0.0
+    torn = (leaps > max(LEAP, 4 * usual)) & (leaps > LEAP_SPEED * np.diff(times))
+    torn &= (times[1:] > until - TORN) & (times[1:] <= until + 0.05)
+    return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
+
+
 def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place."""
     right = float(np.median(middle)) > 0
+    outwards = 1.0 if right else -1.0
     inner = feet[:, 0] if right else feet[:, 1]
     whole = np.flatnonzero(~cut)
     if not len(whole):
-        return inner + (HALF_CAR if right else -HALF_CAR), inner
+        return inner + HALF_CAR * outwards, inner
     if not cut.any():
         return middle, inner
     out = middle.copy()
     for index in np.flatnonzero(cut):
         nearest = whole[np.argsort(np.abs(whole - index), kind="stable")[:7]]
-        out[index] = inner[index] + float(np.median(middle[nearest] - inner[nearest]))
+        half = float(np.median(middle[nearest] - inner[nearest])) * outwards
+        out[index] = inner[index] + float(np.clip(half, *HALF_WIDTHS)) * outwards
     return out, inner
 
 

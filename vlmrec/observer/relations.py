@@ -5,12 +5,15 @@ from vlmrec.observer.finding import (
     SAME_LANE,
     TWO_APART,
     Finding,
+    both_moved,
     first_move,
     moved_towards,
     observed,
+    own_kept,
     unknown,
 )
 from vlmrec.observer.scene import Scene
+from vlmrec.observer.sideways import caught_moving
 from vlmrec.terms import Party
 
 
@@ -48,13 +51,21 @@ def direction_relation(scene: Scene, _: Party) -> Finding:
 def lane_relation(scene: Scene, _: Party) -> Finding:
     """Lanes between the two before the first of them moved."""
     rival = scene.rival
-    if rival is None:
-        return unknown("no counterpart")
+    if rival is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
+    if rival.overtakes:
+        return unknown("it came from behind the camera")
     apart, until = abs(rival.beside), first_move(scene)
     if rival.place == "edge" and rival.stood > 0:
         start = min(rival.start, until)
         return observed("lane_vs_roadside", "it stood beyond the edge line", start, until, rival.confidence)
-    if rival.start > until - 0.3:
+    if both_moved(scene):
+        reason = f"{apart:.2f} lanes apart and both on their way into the lane between"
+        return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
+    if own_kept(scene) and caught_moving(rival.keeping, rival.beside, rival.start) and rival.place == "lane":
+        reason = f"{apart:.2f} lanes apart and on its way over the line"
+        return observed("adjacent_lane", reason, rival.start, max(until, rival.start), rival.confidence)
+    if rival.start > until - 0.2 and rival.keeping.kept <= 0:
         return unknown("it came into sight when the first of the two had begun to move")
     if rival.place != "lane":
         return unknown("whether it was in a lane could not be read")
@@ -72,23 +83,27 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
 def order(scene: Scene, _: Party) -> Finding:
     """Who was ahead before the first move; only what is ahead of the camera can be seen."""
     rival = scene.rival
-    if rival is None or rival.came_past:
+    if rival is None or rival.overtakes or rival.heading != "same":
         return unknown("no counterpart seen ahead before the first manoeuvre")
+    falls_back = rival.keeping.kept > 0 and rival.pace is not None and rival.pace < 0.9  # was further ahead before
+    if rival.start > first_move(scene) - 0.2 and not falls_back:
+        return unknown("it came into sight when the first of the two had begun to move")
     if rival.alongside is None:
         return unknown("between ahead and beside")
+    until = max(first_move(scene), rival.start + 0.2)
     if rival.alongside:
-        return observed("side_by_side", "its rear was out of the picture", rival.start, first_move(scene), 0.7)
-    return observed("other_ahead", "it was seen ahead", rival.start, first_move(scene), rival.confidence)
+        return observed("side_by_side", "its rear was out of the picture", rival.start, until, 0.7)
+    return observed("other_ahead", "it was seen ahead", rival.start, until, rival.confidence)
 
 
 def overtaking(scene: Scene, party: Party) -> Finding:
     """Past the other one or not; what comes from behind the camera is out of sight."""
     rival, contact, own = scene.rival, scene.contact, scene.ego_keeping
-    if rival is None or contact is None or own is None:
-        return unknown("no counterpart")
+    if rival is None or contact is None or own is None or rival.heading != "same":
+        return unknown("no counterpart known to go the same way")
     seen = (rival.start, min(contact.time, rival.end))
     if party is Party.OTHER:
-        if rival.came_past:
+        if rival.overtakes:
             return unknown("it came from behind the camera")
         if rival.start < contact.time - 1.2:
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
@@ -134,6 +149,8 @@ def road_class(scene: Scene, _: Party) -> Finding:
 
 def no_overtaking_place(scene: Scene, _: Party) -> Finding:
     """No, where the lines run on without a pause under an open sky."""
+    if overtaking(scene, Party.SELF).value != "cut_in":
+        return unknown("no overtaking was measured")
     if scene.roadway.unbroken and scene.contact is not None:
         return observed("no", "the lines run on: no junction", scene.start, scene.contact.time, 0.62)
     return unknown("not measured")

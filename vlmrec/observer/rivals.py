@@ -1,154 +1,74 @@
-"""Which tracked vehicle was hit, and what it had done before. Pure."""
+"""What is known about the vehicle that was hit: how it moved, stood and headed. Pure."""
 
+import itertools
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over, paces
-from vlmrec.observer.ego import moves_of
+from vlmrec.observer.candidates import Candidate, is_dark
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pace_over, paces
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
+from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
 
 Floats = NDArray[np.float64]
 
-DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
-CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
-CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 SETS_OFF = 0.2  # of the ego's pace, just before the contact
-IN_THE_WAY = 0.8  # lanes to the side of the camera
 FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
-SWEEP = 1.7  # lanes crossed within two seconds, more than any lane change
-
-
-class Candidate(NamedTuple):
-    """A vehicle that may be the one in contact. ``score`` is larger for nearer and more in the way."""
-
-    path: Path
-    how: Literal["ahead", "beside", "passed"]
-    score: float
-    lonely: bool  # no other vehicle comes close to its score
-
-
-def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
-    """Vehicles that could have been hit at ``time``, the likeliest first."""
-    height = measures.size[1]
-    # By night the edge of the headlights' pool passes for a vehicle beside the camera.
-    dark = float(np.median(measures.model.middle[-max(5, height // 12) :, 0])) < DARK
-    found: list[Candidate] = []
-    for path in paths:
-        if path.times[0] > time - 0.25 or len(path.times) < 7:
-            continue
-        if _fixture(path, time, height, dark):
-            continue
-        ahead = _ahead(path, time, height)
-        beside = None if dark else _beside(path, time, height)
-        if ahead is not None and (beside is None or ahead >= beside):
-            found.append(Candidate(path, "ahead", ahead, True))
-        elif beside is not None:
-            found.append(Candidate(path, "beside", beside, True))
-    found.sort(key=lambda c: (-c.score, c.path.number))
-    if not found:
-        return _passed(paths, time, height)
-    # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
-    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0]
-    lonely = not rest or rest[0].score < 0.8 * found[0].score
-    return [candidate._replace(lonely=lonely) for candidate in found]
-
-
-def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
-    """A barrier: for seconds it comes neither nearer nor gets away, and it reaches from beside the camera far ahead."""
-    before = path.times <= time
-    before = before if before.sum() >= 40 else path.times <= time + 3.0
-    near = path.near[before]
-    if before.sum() < 40 or float(np.median(near)) < 0.4 * height:
-        return False
-    steady = float(np.percentile(near, 95) - np.percentile(near, 5)) < 0.08 * float(np.median(near))
-    front = path.front[before]
-    far = float(np.median(front))
-    still = float(np.percentile(front, 95) - np.percentile(front, 5)) < 0.12 * far
-    return steady and (far < 0.25 * height or still or dark)
-
-
-def _ahead(path: Path, time: float, height: int) -> float | None:
-    there = (path.times >= time - 0.4) & (path.times <= time + 0.25)
-    if not there.any():
-        return None
-    near = float(path.near[there].max()) / height
-    hidden = bool(path.hidden[there].any())
-    off = float(np.abs(path.beside[there]).min())
-    reach = float(np.abs(path.inner[there]).min())
-    if near < (CLOSE_HIDDEN if hidden else CLOSE) or (off > IN_THE_WAY and reach > 0.5):
-        return None
-    return min(near, 0.6) - 0.6 * max(0.0, min(off, reach + 0.3) - 0.45)
-
-
-def _beside(path: Path, time: float, height: int) -> float | None:
-    """Last seen cut off by the picture's edge, close and near the ego's lane, shortly before."""
-    last = (path.times >= time - 1.3) & (path.times <= time + 0.25)
-    if not last.any():
-        return None
-    end = np.flatnonzero(last)[-3:]
-    if not path.cut[end].any() or float(path.near[end].max()) < 0.2 * height:
-        return None
-    reach = float(np.abs(path.inner[end]).min())
-    age = max(0.0, time - float(path.times[end[-1]]))
-    if reach > 0.78:
-        return None
-    return min(float(path.near[end].max()) / height, 0.6) - 0.4 * max(0.0, reach - 0.3) - 0.12 * age
-
-
-def _passed(paths: Sequence[Path], time: float, height: int) -> list[Candidate]:
-    """The vehicle the ego drove past last, within three seconds."""
-    found = []
-    for path in paths:
-        end = path.times[-1]
-        if not time - 3.2 <= end <= time - 0.2 or not path.cut[-3:].any() or len(path.times) < 12:
-            continue
-        if float(path.near[-3:].max()) < 0.2 * height or not 0.5 <= float(np.abs(path.beside[-3:]).mean()) <= 1.3:
-            continue
-        found.append(Candidate(path, "passed", float(end), True))
-    found.sort(key=lambda c: (-c.score, c.path.number))
-    return found
+IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
 
 
 def rival_from(
     candidate: Candidate,
     paths: Sequence[Path],
     measures: Measures,
-    lanes: Lanes,
+    comb: Lanes,
     way: Floats,
     time: float,
     own: Keeping,
+    home: float,
 ) -> Rival | None:
-    """Everything about the one in contact; None where too little of it was seen."""
+    """Everything about the one in contact; None where too little of it was seen.
+
+    ``home`` is the ego's place in lanes before it moved.
+    """
     path = candidate.path
     before = path.times <= time + 0.05
     if before.sum() < 6:
         return None
     ways = np.interp(path.times, measures.times, way)
-    keeping = _keeping(path, time, own)
+    fits = eases(path, time)
+    keeping = sideways(path, time, own, fits)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
-    beside = float(np.median(path.beside[early]))
+    if own.moves and path.times[0] > own.moves[0].start:
+        beside = float(np.median(path.across[early])) - home  # seen when the ego had begun to move
+    else:
+        beside = float(np.median(path.beside[early]))
     close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
     close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
     windows = paces(path, ways, time)
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
     stood, never = _standing(path, ways, windows, first)
-    heading = _heading(path, time, whole, windows, stood)
+    if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
+        never = 0.7
+    heading = _heading(path, time, whole, windows, stood, fits)
     if stood > 0:
         keeping = _set_off(path, time, keeping, own, late)
-    place = _place(path, measures, lanes, beside, early)
+    origin = float(np.median(path.beside[early]))
+    if caught_moving(keeping, origin, float(path.times[0])):
+        origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
+    place = _place(path, measures, comb, early, origin)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
+    confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
         start=float(path.times[0]),
@@ -157,47 +77,48 @@ def rival_from(
         beside=beside,
         at_contact=float(np.median(path.beside[close])),
         inner=float(np.median(path.inner[close])),
-        keeping=keeping,
+        keeping=_capped(keeping, confidence),
         heading=heading,
         came_past=_came_past(path, measures),
-        alongside=_alongside(path, first, measures.size[1]),
+        alongside=_alongside(path, first, measures),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
-        stood=stood,
-        never_stood=never,
+        stood=min(stood, confidence),
+        never_stood=min(never, confidence),
         place=place,
         queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
-        confidence=0.9 if candidate.lonely else 0.5,
+        confidence=confidence,
     )
 
 
-def _keeping(path: Path, time: float, own: Keeping) -> Keeping:
-    # Far away a row more or less moves it by half a lane; behind the bonnet its side is not where it seems.
-    use = (path.times <= time + 0.05) & ~path.blind & (path.whole | (path.cut & ~path.hidden))
-    if own.moves:  # while the camera itself moves over, a side that is cut off can't be placed
-        use &= ~path.cut | (path.times < own.moves[-1].start + 0.2)
-    close = use & (path.near >= 30)
-    use = close if close.sum() >= 12 else use
-    if use.sum() < 8 or float(np.ptp(path.times[use])) < 0.8:
-        return Keeping(float(path.times[0]), time, (), 0.0)
-    times, across = path.times[use], path.across[use]
-    rest = across - np.convolve(np.pad(across, 3, mode="edge"), np.ones(7) / 7, "valid")
-    noise = float(1.48 * np.median(np.abs(rest)))
-    return moves_of(times, across, noise=max(noise, 0.02))
+def _capped(keeping: Keeping, confidence: float) -> Keeping:
+    """Nothing about a vehicle is surer than that it is the one."""
+    moves = tuple(move._replace(confidence=min(move.confidence, confidence)) for move in keeping.moves)
+    return keeping._replace(moves=moves, kept=min(keeping.kept, confidence))
 
 
-def _heading(path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float) -> Heading | None:
-    last = (path.times >= time - 2.2) & (path.times <= time + 0.05) & ~path.blind
+def _heading(
+    path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float, fits: Sequence[Ease]
+) -> Heading | None:
     along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
-    if not along and last.sum() >= 5 and abs(float(path.beside[last][-1] - path.beside[last][0])) >= SWEEP:
+    seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
+    if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if whole is None or whole.error > 0.25:
+    if whole is None or whole.error > 0.25 or _switched(windows):
         return None
-    if whole.share > 0.2 or (whole.share > BACKWARDS and stood > 0):
+    if whole.share > 0.2:
         return "same"
-    return "oncoming" if whole.share < -0.6 and all(pace.share < -0.2 for pace in windows[:3]) else None
+    if stood > 0 and whole.share > BACKWARDS:
+        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
+    oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    return "oncoming" if oncoming else None
+
+
+def _switched(windows: Sequence[Pace]) -> bool:
+    """Whether the pace jumps as no vehicle's does: what is followed is first one thing and then another."""
+    return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
 
 
 def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
@@ -215,15 +136,14 @@ def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -
     return 0.0, 0.0
 
 
-def _place(path: Path, measures: Measures, lanes: Lanes, beside: float, early: NDArray[np.bool_]) -> Place | None:
+def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float) -> Place | None:
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
-    ego = float(np.median(path.ego[early]))
-    lane = int(np.floor(ego + beside))
+    lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1] + 0.3
-    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, near_line)[until]))
-    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, lanes, far_line)[until]))
+    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
+    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
@@ -261,13 +181,20 @@ def _set_off(path: Path, time: float, keeping: Keeping, own: Keeping, late: Pace
     return Keeping(keeping.start, time, (Move(begins, float(times[-1]), -side * shift, 0.7),), 0.0)
 
 
-def _alongside(path: Path, first: float, height: int) -> bool | None:
-    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between."""
-    around = np.abs(path.times - first) <= 0.5
+def _alongside(path: Path, first: float, measures: Measures) -> bool | None:
+    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between.
+
+    One that is just going past is in between, too, and by night the edge of the headlights' pool may be what is seen.
+    """
+    height = measures.size[1]
+    around, before = np.abs(path.times - first) <= 0.5, np.abs(path.times - first + 1.0) <= 0.5
     if not around.any() or path.cut[around].mean() < 0.7:
         return False
     front = float(np.median(path.front[around])) / height
-    return True if front > 0.26 else False if front < 0.16 else None
+    if front < 0.16:
+        return False
+    steady = before.any() and 0.7 < float(np.median(path.front[before])) / height / front < 1.4
+    return True if front > 0.26 and steady and not is_dark(measures) else None
 
 
 def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> int:
@@ -295,6 +222,10 @@ def _small(path: Path, time: float) -> float:
 
 
 def _shed(path: Path, time: float) -> bool:
-    """Whether the foot that is followed was a vehicle's first, and something narrow's at the end."""
-    early = (path.times < time - 2.0) & (path.near > 15)
-    return bool(early.sum() >= 10 and float(np.median(path.span[early])) > 1.1)
+    """Whether the foot that is followed was a vehicle's first, and something much narrower's at the end."""
+    early = (path.times < time - 1.8) & (path.near > 15)
+    late = (path.times > time - 1.6) & (path.times <= time) & (path.near > 30)
+    if early.sum() < 6 or late.sum() < 4:
+        return False
+    wide, narrow = float(np.median(path.span[early])), float(np.median(path.span[late]))
+    return wide > 0.85 and wide > 1.6 * narrow

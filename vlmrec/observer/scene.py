@@ -37,12 +37,16 @@ class Move(NamedTuple):
 
 
 class Keeping(NamedTuple):
-    """How a vehicle held its lane from ``start`` to ``end``: its moves in order, or the confidence that it had none."""
+    """How a vehicle held its lane from ``start`` to ``end``: its moves in order, or the confidence that it had none.
+
+    ``drift`` is how far, in lanes, a vehicle without moves went towards an edge of its lane and stayed there.
+    """
 
     start: float
     end: float
     moves: tuple[Move, ...]
     kept: float
+    drift: float = 0.0
 
     @property
     def last(self) -> Move | None:
@@ -79,6 +83,13 @@ class Rival(NamedTuple):
     small: float  # confidence that it is a thing, not a vehicle
     shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
+
+    @property
+    def overtakes(self) -> bool:
+        """Whether it goes clearly faster than the ego: it came from behind, and what it did there was out of sight."""
+        if self.came_past or (self.pace is not None and self.pace > 1.1):
+            return True
+        return self.late_pace is not None and self.late_pace > 1.25  # over a shorter time, and so less exact
 
 
 class Roadway(NamedTuple):

@@ -1,0 +1,249 @@
+"""Moves across the road: the ego's from lines and heading, another vehicle's from its places, and what follows from both."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from vlmrec.observer import motions, relations
+from vlmrec.observer.camera import CameraStep
+from vlmrec.observer.candidates import candidates
+from vlmrec.observer.conduct import pace_alongside
+from vlmrec.observer.ego import moves_of
+from vlmrec.observer.jolts import find_jolts
+from vlmrec.observer.lanes import Lanes
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.overtaken import overtaken
+from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
+from vlmrec.observer.sideways import eases, fit_ease, sideways
+from vlmrec.observer.steering import course
+from vlmrec.terms import Party
+
+Floats = NDArray[np.float64]
+
+RATE = 15
+TIMES: Floats = np.arange(90) / RATE
+CONTACT = float(TIMES[-1])
+STILL = Keeping(0.0, CONTACT, (), 0.9)
+
+
+def eased(begin: float, length: float, height: float) -> Floats:
+    """A lane change: from 0 to ``height`` lanes within ``length`` seconds from ``begin`` on."""
+    part = np.clip((TIMES - begin) / length, 0, 1)
+    result: Floats = height * part * part * (3 - 2 * part)
+    return result
+
+
+def noise(size: float) -> Floats:
+    return np.random.default_rng(3).normal(0, size, len(TIMES))
+
+
+def a_path(beside: Floats, ego: Floats | float = 0.5, near: Floats | float = 60.0, *, cut: bool = False) -> Path:
+    """A car ``beside`` lanes right of the camera, its inner side a quarter of a lane nearer."""
+    ones = np.ones(len(TIMES))
+    flags = np.zeros(len(TIMES), bool)
+    inner = beside - 0.25 * np.sign(np.median(beside))
+    return Path(
+        0, TIMES, beside + ego, ego * ones, near * ones, inner, 0.6 * near * ones, 1.4 * ones, ~flags, 1.4,
+        flags | cut, flags, flags,
+    )  # fmt: skip
+
+
+def a_rival(beside: float, keeping: Keeping, **changes: Any) -> Rival:
+    rival = Rival(
+        0, 0.0, CONTACT, "ahead", beside, 0.5, 0.3, keeping, "same", False, False, 0.9, 0.9, 0.0, 0.85, "lane", False,
+        0.0, False, 0.9,
+    )  # fmt: skip
+    return rival._replace(**changes)
+
+
+def a_scene(rival: Rival, own: Keeping) -> Scene:
+    return Scene(90, 0.0, CONTACT + 3, True, "", contact=Contact(CONTACT, 0.9), rival=rival, ego_keeping=own)
+
+
+def test_a_lane_change_that_the_contact_cuts_off_is_a_move_of_the_ego() -> None:
+    keeping = moves_of(TIMES, eased(CONTACT - 1.2, 2.8, 1.0) + noise(0.01), noise=0.03)
+    assert keeping.last is not None
+    assert keeping.last.side == "right"
+
+
+def test_a_drift_that_ends_at_the_lane_s_edge_is_no_move_and_the_lane_was_not_kept_either() -> None:
+    keeping = moves_of(TIMES, eased(2.0, 1.5, 0.45), noise=0.03)
+    assert keeping.moves == ()
+    assert keeping.kept == 0
+    assert keeping.drift == pytest.approx(0.45, abs=0.08)
+    assert motions.maneuver(a_scene(a_rival(1.0, STILL), keeping), Party.SELF).value == "straight"
+
+
+def test_a_cut_in_that_ends_early_in_a_collision_is_told_from_places_that_jitter() -> None:
+    ease = fit_ease(TIMES, 1 + eased(CONTACT - 1.2, 2.5, -1.0) + noise(0.03))
+    assert ease.holds
+    assert ease.shift == pytest.approx(-0.47, abs=0.1)
+    assert ease.begins == pytest.approx(CONTACT - 0.85, abs=0.25)
+
+
+@pytest.mark.parametrize("last", [1, 3])
+def test_a_few_wild_places_at_the_end_are_no_move(last: int) -> None:
+    places = noise(0.03)
+    places[-last:] += 0.6
+    assert not fit_ease(TIMES, places).holds
+
+
+def test_who_wanders_within_the_errors_kept_its_lane() -> None:
+    path = a_path(1 + 0.05 * np.sin(TIMES))
+    keeping = sideways(path, CONTACT, STILL, eases(path, CONTACT))
+    assert keeping.moves == ()
+    assert keeping.kept > 0
+
+
+def test_going_away_from_the_ego_is_no_move_into_its_way() -> None:
+    path = a_path(1 + eased(2.0, 3.0, 0.5))
+    assert sideways(path, CONTACT, STILL, eases(path, CONTACT)).moves == ()
+
+
+def test_what_goes_two_lanes_at_once_is_first_one_thing_and_then_another() -> None:
+    path = a_path(-2.5 + eased(3.0, 1.5, 2.4))
+    assert sideways(path, CONTACT, STILL, eases(path, CONTACT)) == Keeping(0.0, CONTACT, (), 0.0)
+
+
+def test_a_vehicle_that_breaks_into_pieces_at_the_contact_counts_up_to_there() -> None:
+    torn = 1 + eased(CONTACT - 1.5, 2.5, -1.0)
+    torn[-4:] = 1.2
+    path = a_path(torn)
+    move = sideways(path, CONTACT, STILL, eases(path, CONTACT)).last
+    assert move is not None
+    assert move.side == "left"
+
+
+def test_a_barrier_whose_track_leaps_to_the_car_ends_there_and_what_crosses_goes_on() -> None:
+    barrier = np.full(len(TIMES), -1.2)
+    barrier[-3:] = -0.1
+    assert len(untorn(a_path(barrier), CONTACT).times) == len(TIMES) - 3
+    crossing = a_path(np.where(TIMES > CONTACT - 1.5, 3.0 - 2.0 * (TIMES - CONTACT + 1.5), 3.0))
+    assert untorn(crossing, CONTACT) is crossing
+
+
+def test_what_crosses_sweeps_faster_than_any_lane_change() -> None:
+    assert fit_ease(TIMES, eased(CONTACT - 1.0, 1.5, 3.0)).sweeps
+    assert not fit_ease(TIMES, eased(CONTACT - 1.5, 2.5, 1.0)).sweeps
+
+
+def test_lines_lost_behind_a_vehicle_do_not_move_an_ego_that_steers_straight_on() -> None:
+    slipping = np.where(TIMES > 4, 0.5 + 0.4 * (TIMES - 4), 0.5)
+    lanes = Lanes(2.5, slipping, np.where(TIMES > 4, 0.04, 0.4), 1.0)
+    found = course(lanes, straight_on(), np.full(len(TIMES), 0.03))
+    assert np.abs(found.lanes.offset - 0.5).max() < 0.1
+
+
+def test_turning_aside_moves_an_ego_whose_lines_are_lost() -> None:
+    aside = np.clip((TIMES - 4.8) * 60, 0, 40)  # px that the vanishing point goes left: the camera points right
+    steps = tuple(
+        step._replace(turn=-float(turn)) for step, turn in zip(straight_on().steps, np.diff(aside), strict=True)
+    )
+    lost = Lanes(2.5, np.full(len(TIMES), 0.5), np.where(TIMES > 4.5, 0.0, 0.4), 1.0)
+    turned = cast(Measures, SimpleNamespace(times=TIMES, points_x=320 - aside, steps=steps))
+    found = course(lost, turned, np.full(len(TIMES), 0.03))
+    way = float((0.03 * aside / 2.5).sum() / RATE)
+    assert float(found.lanes.offset[-1]) == pytest.approx(0.5 + way, abs=0.1)
+
+
+def straight_on() -> Measures:
+    steps = tuple(CameraStep(float(time), 1 / RATE, 0.0, 0.0, 0.03, 40.0, 1.0) for time in TIMES[1:])
+    return cast(Measures, SimpleNamespace(times=TIMES, points_x=np.full(len(TIMES), 320.0), steps=steps))
+
+
+def a_knock(at: float, *, blurred: int = 0, sideways: bool = False) -> tuple[CameraStep, ...]:
+    """Steps with a knock from ``at`` on that rings for half a second; its first pictures too blurred to measure."""
+    steps = []
+    for index, time in enumerate(TIMES[1:]):
+        after = time - at
+        swing = 0.2 * (-1) ** index + (12 * np.exp(-after / 0.2) * (-1) ** index if after > -1e-6 else 0.0)
+        lost = -1e-6 < after < (blurred - 0.5) / RATE
+        nod, turn = (0.2 * (-1) ** index, swing) if sideways else (swing, 0.0)
+        steps.append(
+            CameraStep(
+                float(time), 1 / RATE, None if lost else float(turn), None if lost else float(nod), 0.03, 40.0, 1.0
+            )
+        )
+    return tuple(steps)
+
+
+def test_a_knock_sets_in_with_the_pictures_that_it_blurred() -> None:
+    jolt = find_jolts(a_knock(4.0, blurred=2))[0]
+    assert jolt.time == pytest.approx(4.0, abs=0.1)
+
+
+def test_a_knock_from_the_side_is_one() -> None:
+    assert find_jolts(a_knock(4.0, sideways=True))[0].time == pytest.approx(4.0, abs=0.1)
+
+
+def test_what_comes_no_nearer_is_not_what_was_hit() -> None:
+    day = SimpleNamespace(middle=np.full((120, 3), 100.0))
+    measures = cast(Measures, SimpleNamespace(size=(640, 360), model=day))
+    fixture = a_path(np.full(len(TIMES), -0.4), near=150 * (1 + 0.06 * np.sin(9 * TIMES)))
+    comer = a_path(0.9 + eased(CONTACT - 1.5, 2.5, -1.0), near=60 * np.exp(0.15 * TIMES))._replace(number=1)
+    found = candidates([fixture, comer], CONTACT, measures)
+    assert [candidate.path.number for candidate in found] == [1, 0]
+    assert found[0].lonely
+
+
+def test_what_stays_beside_the_camera_goes_at_its_pace_unless_it_reaches_far_ahead() -> None:
+    beside = a_path(np.full(len(TIMES), 1.0), near=180.0, cut=True)
+    pace = pace_alongside(beside, CONTACT, 360)
+    assert pace is not None
+    assert pace.share == 1.0
+    assert pace_alongside(beside._replace(front=np.full(len(TIMES), 30.0)), CONTACT, 360) is None
+
+
+def test_an_ego_that_moves_out_and_back_hit_the_one_it_went_past() -> None:
+    ego = 0.5 + eased(1.0, 1.5, -1.0) + eased(CONTACT - 0.9, 2.0, 1.0)
+    gap = np.maximum(22 - 5.5 * TIMES, 1.5)  # m: level after some four seconds
+    near = np.minimum(330 * 1.35 / gap, 150)
+    seen = a_path(0.5 - ego, ego, near).first(60)
+    own = Keeping(0.0, CONTACT, (Move(1.0, 2.5, -1.0, 0.9), Move(CONTACT - 0.9, CONTACT, 0.4, 0.7)), 0.0)
+    found = overtaken([seen], own, 0.5, CONTACT, 360)
+    assert found is not None
+    assert found.how == "passed"
+    assert overtaken([seen], own._replace(moves=own.moves[:1]), 0.5, CONTACT, 360) is None
+
+
+def test_two_that_moved_towards_each_other_met_in_the_lane_between() -> None:
+    own = Keeping(0.0, CONTACT, (Move(4.5, CONTACT, 0.6, 0.9),), 0.0)
+    theirs = Keeping(4.8, CONTACT, (Move(4.8, CONTACT, -0.4, 0.8),), 0.0)
+    scene = a_scene(a_rival(1.35, theirs, start=4.8), own)
+    assert relations.lane_relation(scene, Party.NONE).value == "two_lanes_apart"
+    assert motions.target_lane_relation(scene, Party.SELF).value == "common_lane"
+    assert motions.target_lane_relation(scene, Party.OTHER).value == "common_lane"
+
+
+def test_one_first_seen_astride_a_line_and_coming_over_was_in_the_next_lane() -> None:
+    coming = Keeping(4.8, CONTACT, (Move(4.9, CONTACT, -0.4, 0.8),), 0.0)
+    assert (
+        relations.lane_relation(a_scene(a_rival(0.45, coming, start=4.8), STILL), Party.NONE).value == "adjacent_lane"
+    )
+    staying = a_scene(a_rival(0.45, Keeping(4.8, CONTACT, (), 0.0), start=4.8), STILL)
+    assert relations.lane_relation(staying, Party.NONE).value is None
+
+
+def test_whose_lane_the_ego_moved_into_is_open_while_the_other_s_moves_are_unknown() -> None:
+    own = Keeping(0.0, CONTACT, (Move(4.5, CONTACT, 0.6, 0.9),), 0.0)
+    scene = a_scene(a_rival(1.0, Keeping(4.8, CONTACT, (), 0.0)), own)
+    assert motions.target_lane_relation(scene, Party.SELF).value is None
+
+
+def test_who_stands_out_of_the_way_of_an_ego_that_kept_its_lane_did_not_just_stand() -> None:
+    scene = a_scene(a_rival(0.9, STILL, place="edge", stood=0.85, never_stood=0.0, late_pace=0.05), STILL)
+    assert motions.maneuver(scene, Party.OTHER).value is None
+    assert motions.motion_at_contact(scene, Party.OTHER).value is None
+
+
+@pytest.mark.parametrize("changes", [{"pace": 1.3}, {"heading": None}, {"heading": "oncoming"}])
+def test_of_one_that_comes_from_behind_or_goes_another_way_order_and_lanes_are_not_told(
+    changes: dict[str, Any],
+) -> None:
+    scene = a_scene(a_rival(1.0, STILL, **changes), STILL)
+    assert relations.order(scene, Party.NONE).value is None
+    assert relations.lane_relation(scene, Party.NONE).value is None

@@ -1,0 +1,129 @@
+"""Which tracked vehicles could have been hit: near, in the way, and coming nearer. Pure."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.paths import Path, untorn
+
+DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
+CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
+CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
+ALOOF = 0.25  # taken off the score of what comes no nearer
+NEARER, COME_OVER = 1.15, 0.12  # growth of its distance row, and lanes across: more is coming nearer
+IN_THE_WAY = 0.8  # lanes to the side of the camera
+
+
+class Candidate(NamedTuple):
+    """A vehicle that may be the one in contact. ``score`` is larger for nearer and more in the way."""
+
+    path: Path
+    how: Literal["ahead", "beside", "passed"]
+    score: float
+    lonely: bool  # no other vehicle comes close to its score
+
+
+def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
+    """Vehicles that could have been hit at ``time``, the likeliest first."""
+    height = measures.size[1]
+    # By night the edge of the headlights' pool passes for a vehicle beside the camera.
+    dark = is_dark(measures)
+    found: list[Candidate] = []
+    for whole in paths:
+        path = untorn(whole, time)
+        if path.times[0] > time - 0.25 or len(path.times) < 7:
+            continue
+        if _fixture(path, time, height, dark):
+            continue
+        ahead = _ahead(path, time, height)
+        beside = None if dark else _beside(path, time, height)
+        aloof = 0.0 if _closing(path, time) else ALOOF
+        if ahead is not None and (beside is None or ahead >= beside):
+            found.append(Candidate(path, "ahead", ahead - aloof, True))
+        elif beside is not None:
+            found.append(Candidate(path, "beside", beside - aloof, True))
+    found.sort(key=lambda c: (-c.score, c.path.number))
+    if not found:
+        return _passed(paths, time, height)
+    # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
+    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0]
+    lonely = not rest or rest[0].score < 0.8 * found[0].score
+    return [candidate._replace(lonely=lonely) for candidate in found]
+
+
+def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
+    """A barrier: for seconds it comes neither nearer nor gets away, and it reaches from beside the camera far ahead."""
+    before = path.times <= time
+    before = before if before.sum() >= 40 else path.times <= time + 3.0
+    near = path.near[before]
+    if before.sum() < 40 or float(np.median(near)) < 0.4 * height:
+        return False
+    steady = float(np.percentile(near, 95) - np.percentile(near, 5)) < 0.08 * float(np.median(near))
+    front = path.front[before]
+    far = float(np.median(front))
+    still = float(np.percentile(front, 95) - np.percentile(front, 5)) < 0.12 * far
+    return steady and (far < 0.25 * height or still or dark)
+
+
+def _closing(path: Path, time: float) -> bool:
+    """Whether it came nearer, along the road or across it, in the last two seconds: what doesn't is not run into.
+
+    One in sight for less is given the benefit of the doubt.
+    """
+    last = np.flatnonzero((path.times > time - 2.0) & (path.times <= time + 0.05))
+    if len(last) < 8 or path.times[last[-1]] - path.times[last[0]] < 1.2:
+        return True
+    first, end = last[:4], last[-4:]
+    grown = float(np.median(path.near[end]) / np.median(path.near[first]))
+    sides = (np.abs(path.beside), np.abs(path.inner))
+    come_over = max(float(np.median(side[first]) - np.median(side[end])) for side in sides)
+    return grown > NEARER or come_over > COME_OVER
+
+
+def _ahead(path: Path, time: float, height: int) -> float | None:
+    there = (path.times >= time - 0.4) & (path.times <= time + 0.25)
+    if not there.any():
+        return None
+    near = float(path.near[there].max()) / height
+    hidden = bool(path.hidden[there].any())
+    off = float(np.abs(path.beside[there]).min())
+    reach = float(np.abs(path.inner[there]).min())
+    if near < (CLOSE_HIDDEN if hidden else CLOSE) or (off > IN_THE_WAY and reach > 0.5):
+        return None
+    return min(near, 0.6) - 0.6 * max(0.0, min(off, reach + 0.3) - 0.45)
+
+
+def _beside(path: Path, time: float, height: int) -> float | None:
+    """Last seen cut off by the picture's edge, close and near the ego's lane, shortly before."""
+    last = (path.times >= time - 1.3) & (path.times <= time + 0.25)
+    if not last.any():
+        return None
+    end = np.flatnonzero(last)[-3:]
+    if not path.cut[end].any() or float(path.near[end].max()) < 0.2 * height:
+        return None
+    reach = float(np.abs(path.inner[end]).min())
+    age = max(0.0, time - float(path.times[end[-1]]))
+    if reach > 0.78:
+        return None
+    return min(float(path.near[end].max()) / height, 0.6) - 0.4 * max(0.0, reach - 0.3) - 0.12 * age
+
+
+def _passed(paths: Sequence[Path], time: float, height: int) -> list[Candidate]:
+    """The vehicle the ego drove past last, within three seconds."""
+    found = []
+    for path in paths:
+        end = path.times[-1]
+        if not time - 3.2 <= end <= time - 0.2 or not path.cut[-3:].any() or len(path.times) < 12:
+            continue
+        if float(path.near[-3:].max()) < 0.2 * height or not 0.5 <= float(np.abs(path.beside[-3:]).mean()) <= 1.3:
+            continue
+        found.append(Candidate(path, "passed", float(end), True))
+    found.sort(key=lambda c: (-c.score, c.path.number))
+    return found
+
+
+def is_dark(measures: Measures) -> bool:
+    """Whether the road is lit by headlights only."""
+    return float(np.median(measures.model.middle[-max(5, measures.size[1] // 12) :, 0])) < DARK

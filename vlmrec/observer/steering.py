@@ -1,0 +1,113 @@
+"""Where the ego was across the road, from two witnesses: the lane lines and the way the camera points. Pure.
+
+The comb of lane lines says where the camera is up to whole lanes, and is at a loss when vehicles cover the road or
+while the camera turns. The column of the vanishing point says how fast it moves sideways: off its usual column by ``c``
+px at a pace of ``p`` (1/px per second), the camera moves by ``p * c`` camera heights a second. That is exact over a
+second or two and drifts over longer ones (in a bend, say). A Kalman smoother weighs the two: its state is what the
+comb says above the way steered.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.lanes import Lanes
+from vlmrec.observer.measure import Measures
+
+Floats = NDArray[np.float64]
+
+COMB_ERROR = 0.25  # lanes per frame: errors of neighbouring frames are alike, so it is more than a single one's
+DRIFT = 0.1  # lanes, of the way steered in a second
+ASIDE = 35.0  # px off its usual column up to which the vanishing point is found
+LEAST = 10  # frames with lines and pace that the usual column needs
+NEARBY = 1.0  # s around a frame within which lines and turns are reconciled
+
+
+class Course(NamedTuple):
+    """``lanes`` has the smoothed place over time; ``comb`` the lines as seen, whole lanes that it slipped put right.
+
+    ``column`` is where the vanishing point is by the camera's turning, which its lines are slow to follow.
+    """
+
+    lanes: Lanes
+    comb: Lanes
+    column: Floats
+
+
+def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
+    """The ego's place across the road. ``pace`` is its pace per frame in 1/px per second, NaN where unknown."""
+    found = _columns(lanes, measures, pace)
+    if found is None:
+        return Course(lanes, lanes, measures.points_x)
+    usual, column = found
+    times, aside = measures.times, usual - column
+    rate = _filled(times, pace) * aside / lanes.spacing
+    steered = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(times))])
+    rest = _smoothed(lanes, times, steered)
+    offset = rest + steered
+    shift = np.floor(offset[0])
+    slipped = lanes.offset + np.round(offset - lanes.offset)
+    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column)
+
+
+def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Floats] | None:
+    """The vanishing point's usual column, and its column per frame; None where that can't be told.
+
+    It is left of the usual one by as much as the camera points to the right of the road's direction.
+    """
+    if np.isfinite(pace).sum() < LEAST:
+        return None
+    times, filled = measures.times, _filled(measures.times, pace)
+    sideways = np.gradient(lanes.offset, times) * lanes.spacing
+    usual = _usual(lanes)
+    use = (lanes.strength > 0.5 * usual) & (filled > 0.3 * np.percentile(filled, 70)) & (np.abs(sideways) < 1.5)
+    if use.sum() < LEAST:
+        return None
+    drift = sideways[use] / filled[use]
+    turned = np.cumsum([0.0] + [step.turn or 0.0 for step in measures.steps])
+    found = np.abs(float(np.median(measures.points_x[use] + drift)) - measures.points_x) < ASIDE
+    rest = measures.points_x - turned
+    base = np.full(len(times), np.nan)
+    for index, time in enumerate(times):
+        near = found & (np.abs(times - time) < NEARBY)
+        if near.sum() >= 5:
+            base[index] = np.median(rest[near])
+    known = np.isfinite(base)
+    if not known.any():
+        return None
+    column = turned + np.interp(times, times[known], base[known])
+    return float(np.median(column[use] + drift)), column
+
+
+def _smoothed(lanes: Lanes, times: Floats, steered: Floats) -> Floats:
+    """The comb's place above the way steered: a random walk, filtered forwards and smoothed backwards."""
+    count, usual = len(times), _usual(lanes)
+    state, spread, foretold, before = (np.zeros(count) for _ in range(4))
+    value, variance, slipped = float(lanes.offset[0]), COMB_ERROR**2, 0.0
+    for i in range(count):
+        if i:
+            variance += DRIFT**2 * float(times[i] - times[i - 1])
+        foretold[i], before[i] = value, variance
+        missed = float(lanes.offset[i] - steered[i]) - slipped - value
+        if abs(missed) > 0.5:
+            slipped += round(missed)
+            missed -= round(missed)
+        error = (COMB_ERROR * max(1.0, usual / max(float(lanes.strength[i]), 1e-3))) ** 2
+        error *= max(1.0, missed**2 / (4 * (variance + 0.01)))  # what lies far off counts for little
+        gain = variance / (variance + error)
+        value, variance = value + gain * missed, (1 - gain) * variance
+        state[i], spread[i] = value, variance
+    for i in range(count - 2, -1, -1):
+        state[i] += spread[i] / before[i + 1] * (state[i + 1] - foretold[i + 1])
+    return state
+
+
+def _usual(lanes: Lanes) -> float:
+    """How much the comb stands out where it is in full view."""
+    return max(float(np.percentile(lanes.strength, 75)), 1e-3)
+
+
+def _filled(times: Floats, pace: Floats) -> Floats:
+    known = np.isfinite(pace)
+    return np.maximum(np.interp(times, times[known], pace[known]), 0.0)
