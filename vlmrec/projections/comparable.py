@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from vlmrec.canonical import canonical_json
 from vlmrec.events import Manifest
-from vlmrec.projections.core import RunFacts
+from vlmrec.projections.facts import RunFacts
 from vlmrec.stages.condition import AXES
 
 LEVELS = frozenset(axis.letter for axis in AXES if axis.level)

@@ -14,7 +14,8 @@ from vlmrec.gold import GoldSet
 from vlmrec.projections.clipscore import ClipFold, ClipScore, Scored, score_clips
 from vlmrec.projections.comparable import Comparable, comparable
 from vlmrec.projections.contrasts import FEW_DISCORDANT, Contrast, clip_contrast, corrected, item_contrast
-from vlmrec.projections.core import Combined, Note, RunFacts, RunResults
+from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.facts import Note, RunFacts
 from vlmrec.projections.labels import UNMAPPED, GoldCounts, GoldMapping, gold_counts
 from vlmrec.projections.layer1 import Item, Tally, Verdict, tally
 from vlmrec.projections.layer2 import ClipRow, Ending, Layer2, layer2

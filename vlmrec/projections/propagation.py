@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from vlmrec.gold import GoldSet
-from vlmrec.projections.core import RunFacts
+from vlmrec.projections.facts import RunFacts
 from vlmrec.projections.findings import Answered
 from vlmrec.projections.labels import ClipGold, clip_gold
 from vlmrec.projections.layer1 import Given, Verdict, verdict

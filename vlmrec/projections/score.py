@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from vlmrec.ledger import Ledger, decode_ledger
 from vlmrec.projections.clipscore import ClipFold, ClipScore, Scored, score_clips
-from vlmrec.projections.core import Combined, Note, RunFacts, RunResults
+from vlmrec.projections.core import Combined, RunResults
+from vlmrec.projections.facts import Note, RunFacts
 from vlmrec.projections.labels import (
     GoldCounts,
     LabellersCompared,

@@ -30,8 +30,9 @@ from vlmrec.events import (
     TableGiven,
     TurnOpened,
 )
-from vlmrec.projections.core import Combined, Note, RunResults
+from vlmrec.projections.core import Combined, RunResults
 from vlmrec.projections.ends import ENDS, ClipEnd
+from vlmrec.projections.facts import Note
 from vlmrec.projections.meter import CallFigures, Meter, merged
 from vlmrec.projections.registry import Inputs, register
 from vlmrec.projections.shown import (

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from vlmrec.events import CandidateBrief, Option, Violation
-from vlmrec.projections.core import Note
+from vlmrec.projections.facts import Note
 from vlmrec.projections.meter import CallFigures
 from vlmrec.terms import BlobRef
 

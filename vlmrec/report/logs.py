@@ -8,7 +8,8 @@ from vlmrec.events import Event
 from vlmrec.log import LogReader
 from vlmrec.log.clips import find_clip
 from vlmrec.log.store import open_run
-from vlmrec.projections.core import RUN_HANDLES, LogProvenance, LogSource
+from vlmrec.projections.core import LogProvenance, LogSource
+from vlmrec.projections.facts import RUN_HANDLES
 from vlmrec.stages.clips import read_clip_set as read_ids
 
 RUN_TYPES = frozenset(cls.type for cls in RUN_HANDLES)

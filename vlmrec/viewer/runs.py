@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from vlmrec.events import RunStopped, Stage
 from vlmrec.log.chain import Link
 from vlmrec.log.reader import open_log
-from vlmrec.projections.core import Folding, LogProvenance, RunFacts, event_types
+from vlmrec.projections.core import Folding, LogProvenance, event_types
+from vlmrec.projections.facts import RunFacts
 from vlmrec.projections.meter import CallFigures
 from vlmrec.projections.show import ClipStory, Show
 from vlmrec.projections.shown import ClipShown, Shown, ShownMeasured
