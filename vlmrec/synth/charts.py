@@ -60,6 +60,7 @@ LEAVES: dict[str, Leaf] = {
     "start_roadside": Leaf("차47-1", "B", 80),
     "queue_pull_out": Leaf("차43-4", "B", 100),
     "overtake_centre": Leaf("차45-5", "A", 0),
+    "overtake_centre_ego": Leaf("차45-5", "B", 0),
     "overtake_solid": Leaf("차45-6", "A", 100),
     "oncoming": GATED,
     "crossing": GATED,
