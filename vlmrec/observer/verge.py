@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 REACH = 7.0  # lanes to either side
 STEP = 0.1  # lanes
-OWN = 0.6  # lanes to either side of the camera that are road
+OWN = 0.4  # lanes to either side of the camera that are road
 LONG = 2.2  # a border's far end lies at least this many times as far away as its near end; a vehicle's side is shorter
 NEAREST_LONG = 60.0  # px below the vanishing point: nearer than this a vehicle's side may be as long
 OFTEN = 0.3  # share of frames in which a border is seen: traffic hides it at times
