@@ -221,5 +221,13 @@ def centre_line_crossed(scene: Scene, party: Party) -> Finding:
     return observed("yes" if tint == "yellow" else "no", f"the crossed line is {tint}", move.start, move.end, 0.75)
 
 
+def centre_line(scene: Scene, _: Party) -> Finding:
+    """The kind of a yellow line that the ego crossed; of lines that nobody crossed nothing is said."""
+    crossed, roadway = centre_line_crossed(scene, Party.SELF), scene.roadway
+    if crossed.value != "yes" or roadway.divider is None or crossed.start is None or crossed.end is None:
+        return unknown("no yellow line was crossed in sight")
+    return observed(f"{roadway.divider}_yellow", "how much of it is painted", crossed.start, crossed.end, 0.75)
+
+
 def _from_behind(scene: Scene, party: Party) -> bool:
     return party is Party.OTHER and scene.rival is not None and scene.rival.overtakes

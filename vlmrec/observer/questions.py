@@ -29,6 +29,8 @@ QUESTIONS: Mapping[str, Answerer] = MappingProxyType(
         "q_stop_reason": motions.stop_reason,
         "q_falling_object": relations.falling_object,
         "q_lane_line": motions.lane_line,
+        "q_centre_line": motions.centre_line,
+        "q_overtaking_gap": relations.overtaking_gap,
         "q_centre_line_crossed": motions.centre_line_crossed,
         "q_road_class": relations.road_class,
         "q_no_overtaking_place": relations.no_overtaking_place,

@@ -16,6 +16,8 @@ from vlmrec.observer.scene import Scene
 from vlmrec.observer.sideways import caught_moving
 from vlmrec.terms import Party
 
+TIGHT, AMPLE = 1.1, 2.2  # s from the camera to the rear ahead
+
 
 def collision(scene: Scene, _: Party) -> Finding:
     """A knock together with a vehicle that was there; or a whole film without a knock."""
@@ -127,6 +129,20 @@ def overtaking_side(scene: Scene, party: Party) -> Finding:
     return observed(
         "left" if rival.inner > 0 else "right", "the passed one was on that side", rival.start, rival.end, 0.75
     )
+
+
+def overtaking_gap(scene: Scene, party: Party) -> Finding:
+    """How far behind the other one the ego was when it pulled out, in seconds at its own pace."""
+    rival, own = scene.rival, scene.ego_keeping
+    if party is not Party.SELF or overtaking(scene, party).value not in ("cut_in", "passing"):
+        return unknown("not measured")
+    if rival is None or own is None or rival.headway is None or not own.moves:
+        return unknown("the distance at which the overtaking began was not measured")
+    start = own.moves[0].start
+    if TIGHT < rival.headway < AMPLE:
+        return unknown(f"{rival.headway:.1f} s behind is neither close nor ample")
+    value = "close" if rival.headway <= TIGHT else "ample"
+    return observed(value, f"{rival.headway:.1f} s behind it", max(scene.start, start - 0.5), start + 0.5, 0.75)
 
 
 def falling_object(scene: Scene, party: Party) -> Finding:

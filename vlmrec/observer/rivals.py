@@ -90,7 +90,20 @@ def rival_from(
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
         confidence=confidence,
+        headway=_headway(path, ways, own),
     )
+
+
+def _headway(path: Path, ways: Floats, own: Keeping) -> float | None:
+    """Seconds from the camera to its rear at the ego's pace, when the ego began to move over: distance and pace have one unit."""
+    if not own.moves:
+        return None
+    near = np.abs(path.times - own.moves[0].start) <= 0.5
+    near &= ~path.hidden & ~path.cut
+    if near.sum() < 5:
+        return None
+    pace = float(np.polyfit(path.times[near], ways[near], 1)[0])
+    return float(np.median(1 / path.near[near])) / pace if pace > 0 else None
 
 
 def _capped(keeping: Keeping, confidence: float) -> Keeping:

@@ -83,6 +83,7 @@ class Rival(NamedTuple):
     small: float  # confidence that it is a thing, not a vehicle
     shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
+    headway: float | None = None  # s from the camera to its rear, at the ego's pace, when the ego began to move over
 
     @property
     def overtakes(self) -> bool:
