@@ -160,11 +160,14 @@ def _calm(view: View, jolts: Sequence[Jolt]) -> float:
 
 
 def _alarming(view: View, jolt: Jolt) -> bool:
-    """A loud knock; but for one that is no louder than a bump in the road, with nothing near, and driven on from."""
-    if jolt.ratio < SURE_JOLT:
-        return False
+    """A loud knock; but for one that is no louder than a bump in the road, with nothing near, and driven on from.
+
+    A quieter one alarms where the ego slows down right after it.
+    """
     before, after = _pace_in(view, jolt.time - 1.0, jolt.time), _pace_in(view, jolt.time + 0.3, jolt.time + 2.0)
     drove_on = before is not None and after is not None and after > 0.9 * before
+    if jolt.ratio < SURE_JOLT:
+        return jolt.ratio >= LIKELY_JOLT and not drove_on
     return jolt.ratio > 2 * SURE_JOLT or not drove_on or bool(candidates(view.paths, jolt.time, view.measures))
 
 

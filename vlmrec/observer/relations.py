@@ -16,6 +16,7 @@ from vlmrec.observer.scene import Scene
 from vlmrec.observer.sideways import caught_moving
 from vlmrec.terms import Party
 
+DRAWN_UP = 1.0  # s that one which came into the picture beside the camera must be seen before anybody moves over
 TIGHT, AMPLE = 1.1, 2.2  # s from the camera to the rear ahead
 
 
@@ -64,6 +65,8 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
     if both_moved(scene):
         reason = f"{apart:.2f} lanes apart and both on their way into the lane between"
         return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
+    if rival.drew_up and rival.start > until - DRAWN_UP:
+        return unknown("it came from beside or behind the camera")
     if own_kept(scene) and caught_moving(rival.keeping, rival.beside, rival.start) and rival.place == "lane":
         reason = f"{apart:.2f} lanes apart and on its way over the line"
         return observed("adjacent_lane", reason, rival.start, max(until, rival.start), rival.confidence)
@@ -87,6 +90,8 @@ def order(scene: Scene, _: Party) -> Finding:
     rival = scene.rival
     if rival is None or rival.overtakes or rival.heading != "same":
         return unknown("no counterpart seen ahead before the first manoeuvre")
+    if rival.drew_up and rival.start > first_move(scene) - DRAWN_UP:
+        return unknown("it came from beside or behind the camera")
     falls_back = rival.keeping.kept > 0 and rival.pace is not None and rival.pace < 0.9  # was further ahead before
     if rival.start > first_move(scene) - 0.2 and not falls_back:
         return unknown("it came into sight when the first of the two had begun to move")
@@ -107,7 +112,7 @@ def overtaking(scene: Scene, party: Party) -> Finding:
     if party is Party.OTHER:
         if rival.overtakes:
             return unknown("it came from behind the camera")
-        if rival.start < contact.time - 1.2:
+        if rival.start < contact.time - (DRAWN_UP + 1.0 if rival.drew_up else 1.2):
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
         return unknown("seen too briefly")
     if len(own.moves) >= 2 and own.moves[-1].shift * own.moves[0].shift < 0 and abs(rival.beside) <= SAME_LANE:

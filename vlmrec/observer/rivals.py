@@ -90,6 +90,7 @@ def rival_from(
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
         confidence=confidence,
+        drew_up=_drew_up(path, measures),
         headway=_headway(path, ways, own),
     )
 
@@ -172,6 +173,12 @@ def _came_past(path: Path, measures: Measures) -> bool:
         return False
     start = float(path.near[:3].mean())
     return bool(path.cut[:3].all() and start > 0.2 * measures.size[1] and path.near[8:16].mean() < 0.9 * start)
+
+
+def _drew_up(path: Path, measures: Measures) -> bool:
+    """First seen in mid-film, near and cut off by the picture's edge: it had been beside or behind the camera."""
+    late = path.times[0] > measures.times[0] + 0.5
+    return bool(late and path.cut[:3].all() and float(path.near[:5].max()) > 0.2 * measures.size[1])
 
 
 def _set_off(path: Path, time: float, keeping: Keeping, own: Keeping, late: Pace | None) -> Keeping:

@@ -83,6 +83,7 @@ class Rival(NamedTuple):
     small: float  # confidence that it is a thing, not a vehicle
     shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
+    drew_up: bool = False  # it came into the picture beside the camera, in mid-film: where it was before is not known
     headway: float | None = None  # s from the camera to its rear, at the ego's pace, when the ego began to move over
 
     @property
