@@ -21,6 +21,8 @@ FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
+HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
+PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
 
@@ -58,7 +60,7 @@ def rival_from(
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
     even = even_pace(path, ways, float(path.times[0]), time)
-    stood, never = stood_or_never(path, ways, windows, first)
+    stood, never = stood_or_never(path, ways, windows, first, time)
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
     heading = _heading(path, time, whole, even, windows, stood, fits)
@@ -68,7 +70,7 @@ def rival_from(
     origin = float(np.median(path.beside[early]))
     if caught_moving(keeping, origin, float(path.times[0])):
         origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
-    place = _place(path, measures, comb, early, origin)
+    place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     confidence = 0.9 if candidate.lonely else 0.5
@@ -135,14 +137,23 @@ def _switched(windows: Sequence[Pace]) -> bool:
     return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
 
 
-def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float) -> Place | None:
-    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
+def _place(
+    path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float, stood: bool
+) -> Place | None:
+    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side.
+
+    Kerbs and cracks give some paint, too: what stands close behind a solid line, not in the middle of a lane, is beyond
+    the edge unless the far line is plain.
+    """
     lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1] + 0.3
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
+    behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
+    if stood and behind < HUGS and near_paint > 0.75 and far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
+        return "edge"
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None

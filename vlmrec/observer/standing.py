@@ -29,13 +29,16 @@ def even_pace(path: Path, ways: Floats, first: float, last: float) -> Pace | Non
     return pace_over(path, ways, first, last, even=EVEN)
 
 
-def stood_or_never(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
-    """Confidences that it stood before ``first``, when somebody began to move, and that it never did."""
+def stood_or_never(
+    path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float
+) -> tuple[float, float]:
+    """Confidences that it stood before ``first``, when somebody began to move, and that it never did up to ``time``."""
     start = float(path.times[0])
-    early = even_pace(path, ways, start, max(first, start + 0.8))
-    gone = float(np.interp(first, path.times, ways) - ways[0])
-    if early is not None and _stands(early) and early.error < STEADY and gone > LONG:
-        return 0.85, 0.0
+    for last in (max(first, start + 0.8), time):
+        steady = even_pace(path, ways, start, last)
+        gone = float(np.interp(last, path.times, ways) - ways[0])
+        if steady is not None and _stands(steady) and steady.error < STEADY and gone > LONG:
+            return 0.85, 0.0
     if any(pace.share < 1.6 * BACKWARDS for pace in windows):
         return 0.0, 0.0
     early = pace_over(path, ways, start, max(first, start + 0.8))
