@@ -28,15 +28,18 @@ class Pace(NamedTuple):
     end: float
 
 
-def pace_over(path: Path, way: Floats, first: float, last: float) -> Pace | None:
-    """The pace between two times. ``way`` is the ego's way at the path's sightings. None where it can't be had."""
+def pace_over(path: Path, way: Floats, first: float, last: float, even: float = np.inf) -> Pace | None:
+    """The pace between two times. ``way`` is the ego's way at the path's sightings. None where it can't be had.
+
+    Rows below ``even`` px weigh no more than that one: the ego's way is not known as well as the nearest rows are.
+    """
     inside = (path.times >= first) & (path.times <= last)
     use, rows = inside & (path.near >= 22) & ~path.cut & ~path.hidden, path.near
     if use.sum() < 6:  # cut off by the picture's edge, its far end may still be seen
         use, rows = inside & path.cut & (path.front >= 22) & (path.front < 0.92 * path.near), path.front
     if use.sum() < 6:
         return None
-    x, y, weight = way[use], 1 / rows[use], rows[use] ** 4  # an error of a pixel weighs 1/q² in 1/q
+    x, y, weight = way[use], 1 / rows[use], np.minimum(rows[use], even) ** 4  # an error of a pixel weighs 1/q² in 1/q
     span = float(np.ptp(x))
     if span < LEAST_WAY:
         return None

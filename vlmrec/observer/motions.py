@@ -25,7 +25,7 @@ def maneuver(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and scene.ego_keeping is not None and scene.ego_keeping.kept > 0:
             return unknown("it stood out of the ego's way, and the ego kept its lane: one of the two moved over unseen")
         settled = rival.place == "edge" or (rival.how == "ahead" and abs(rival.at_contact) <= 0.35)
-        if settled and rival.late_pace is not None and rival.late_pace < 0.25:
+        if settled and (rival.stayed or (rival.late_pace is not None and rival.late_pace < 0.25)):
             return observed("stopped", "it stood on the road", rival.start, min(until, rival.end), rival.stood)
         return unknown("it stood, and what it did then was not seen")
     if move is not None:
@@ -121,7 +121,7 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
         kept = scene.ego_keeping is not None and scene.ego_keeping.kept > 0
-        if rival.place == "edge" and not kept and rival.late_pace is not None and rival.late_pace < 0.25:
+        if rival.place == "edge" and not kept and rival.stayed:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
     if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:

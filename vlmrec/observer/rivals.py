@@ -11,16 +11,19 @@ from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pac
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
-from vlmrec.observer.scene import Heading, Keeping, Move, Place, Rival
+from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
+from vlmrec.observer.standing import STEADY, even_pace, set_off, stayed, stood_or_never
 
 Floats = NDArray[np.float64]
 
-SETS_OFF = 0.2  # of the ego's pace, just before the contact
 FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
+HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
+PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
+BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
 
 
@@ -56,16 +59,18 @@ def rival_from(
     windows = paces(path, ways, time)
     whole = pace_over(path, ways, float(path.times[0]), time)
     late = windows[-1] if windows else None
-    stood, never = _standing(path, ways, windows, first)
+    even = even_pace(path, ways, float(path.times[0]), time)
+    stood, never = stood_or_never(path, ways, windows, first, time)
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
-    heading = _heading(path, time, whole, windows, stood, fits)
+    heading = _heading(path, time, whole, even, windows, stood, fits)
+    stays = stood > 0 and stayed(path, ways, time, fits)
     if stood > 0:
-        keeping = _set_off(path, time, keeping, own, late)
+        keeping = set_off(path, keeping, own, fits, late, even)
     origin = float(np.median(path.beside[early]))
     if caught_moving(keeping, origin, float(path.times[0])):
         origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
-    place = _place(path, measures, comb, early, origin)
+    place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     confidence = 0.9 if candidate.lonely else 0.5
@@ -84,6 +89,7 @@ def rival_from(
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
+        stayed=stays,
         never_stood=min(never, confidence),
         place=place,
         queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
@@ -114,19 +120,29 @@ def _capped(keeping: Keeping, confidence: float) -> Keeping:
 
 
 def _heading(
-    path: Path, time: float, whole: Pace | None, windows: Sequence[Pace], stood: float, fits: Sequence[Ease]
+    path: Path,
+    time: float,
+    whole: Pace | None,
+    even: Pace | None,
+    windows: Sequence[Pace],
+    stood: float,
+    fits: Sequence[Ease],
 ) -> Heading | None:
     along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
+    if stood > 0 and even is not None and BACKWARDS < even.share and even.error < STEADY:
+        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
     if whole.share > 0.2:
         return "same"
     if stood > 0 and whole.share > BACKWARDS:
-        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
+        return "same" if time - path.times[0] >= IN_SIGHT else None
     oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
+        return None  # steadily slower than anything that comes
     return "oncoming" if oncoming else None
 
 
@@ -135,29 +151,23 @@ def _switched(windows: Sequence[Pace]) -> bool:
     return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
 
 
-def _standing(path: Path, ways: Floats, windows: Sequence[Pace], first: float) -> tuple[float, float]:
-    """Confidences that it stood before it moved, and that it never did."""
-    start = float(path.times[0])
-    if any(pace.share < 1.6 * BACKWARDS for pace in windows):
-        return 0.0, 0.0
-    early = pace_over(path, ways, start, max(first, start + 0.8))
-    if early is None:
-        early = pace_over(path, ways, start, float(path.times[-1]))
-    if early is not None and BACKWARDS < early.share < STANDS and early.error < 0.12:
-        return 0.85, 0.0
-    if len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
-        return 0.0, 0.85
-    return 0.0, 0.0
+def _place(
+    path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float, stood: bool
+) -> Place | None:
+    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side.
 
-
-def _place(path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float) -> Place | None:
-    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side."""
+    Kerbs and cracks give some paint, too: what stands close behind a solid line, not in the middle of a lane, is beyond
+    the edge unless the far line is plain.
+    """
     lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
     near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
     until = measures.times <= path.times[early][-1] + 0.3
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
+    behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
+    if stood and behind < HUGS and near_paint > 0.75 and far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
+        return "edge"
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
@@ -179,26 +189,6 @@ def _drew_up(path: Path, measures: Measures) -> bool:
     """First seen in mid-film, near and cut off by the picture's edge: it had been beside or behind the camera."""
     late = path.times[0] > measures.times[0] + 0.5
     return bool(late and path.cut[:3].all() and float(path.near[:5].max()) > 0.2 * measures.size[1])
-
-
-def _set_off(path: Path, time: float, keeping: Keeping, own: Keeping, late: Pace | None) -> Keeping:
-    """Whether a standing vehicle set off: only one that moved along the road too, while the ego kept its own place.
-
-    Such a one has moved over even where less than a lane change was seen.
-    """
-    if own.moves or own.kept <= 0 or late is None or late.share < SETS_OFF:
-        return Keeping(keeping.start, keeping.end, (), 0.0)
-    if keeping.moves:
-        return keeping
-    use = path.times <= time + 0.05
-    side = 1 if float(np.median(path.inner)) > 0 else -1
-    times, inner = path.times[use], side * (path.inner[use] + path.ego[use])
-    early = float(np.median(inner[: max(4, len(inner) // 2)]))
-    shift = early - float(np.median(inner[-4:]))
-    if shift < 0.12:
-        return keeping
-    begins = float(times[np.flatnonzero(inner > early - 0.05)[-1]])
-    return Keeping(keeping.start, time, (Move(begins, float(times[-1]), -side * shift, 0.7),), 0.0)
 
 
 def _alongside(path: Path, first: float, measures: Measures) -> bool | None:

@@ -1,0 +1,81 @@
+"""Whether a vehicle stood, and whether it then set off or stayed until it was hit. Pure.
+
+A vehicle that stays keeps its place on the road: along it, by its pace over all the way the ego went, and across it, by
+the side that faces the ego. One that sets off towards the ego moves across the road as a whole, while the ego keeps its
+lane. What is neither is left open.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over
+from vlmrec.observer.paths import Path
+from vlmrec.observer.scene import Keeping, Move
+from vlmrec.observer.sideways import Ease
+
+Floats = NDArray[np.float64]
+
+EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a place along the road is known by
+STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
+LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
+STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
+LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
+
+
+def even_pace(path: Path, ways: Floats, first: float, last: float) -> Pace | None:
+    """The pace over all the way between two times, near sightings counting no more than those at middling distance."""
+    return pace_over(path, ways, first, last, even=EVEN)
+
+
+def stood_or_never(
+    path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float
+) -> tuple[float, float]:
+    """Confidences that it stood before ``first``, when somebody began to move, and that it never did up to ``time``."""
+    start = float(path.times[0])
+    for last in (max(first, start + 0.8), time):
+        steady = even_pace(path, ways, start, last)
+        gone = float(np.interp(last, path.times, ways) - ways[0])
+        if steady is not None and _stands(steady) and steady.error < STEADY and gone > LONG:
+            return 0.85, 0.0
+    if any(pace.share < 1.6 * BACKWARDS for pace in windows):
+        return 0.0, 0.0
+    early = pace_over(path, ways, start, max(first, start + 0.8))
+    if early is None:
+        early = pace_over(path, ways, start, float(path.times[-1]))
+    if early is not None and _stands(early) and early.error < 0.12:
+        return 0.85, 0.0
+    whole = even_pace(path, ways, start, float(path.times[-1]))
+    moving = whole is None or whole.share > STANDS + 2 * whole.error
+    if moving and len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
+        return 0.0, 0.85
+    return 0.0, 0.0
+
+
+def _stands(pace: Pace) -> bool:
+    return BACKWARDS < pace.share < STANDS
+
+
+def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None) -> Keeping:
+    """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known."""
+    if own.moves or own.kept <= 0:
+        return Keeping(keeping.start, keeping.end, (), 0.0)
+    towards = -float(np.sign(np.median(path.inner)))
+    shifts = [towards * ease.shift for ease in fits]
+    best = max(fits, key=lambda ease: towards * ease.shift, default=None)
+    ahead = late is None or even is None or late.share > even.share - LAGGING
+    over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
+    if best is None or not over or not ahead or not any(ease.holds for ease in fits):
+        return Keeping(keeping.start, keeping.end, (), 0.0)
+    sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
+    return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
+
+
+def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease]) -> bool:
+    """Whether it was at its place along and across the road right up to ``time``."""
+    whole = even_pace(path, ways, float(path.times[0]), time)
+    if whole is None or not _stands(whole) or whole.error > STEADY or whole.end < time - 0.7:
+        return False
+    towards = -float(np.sign(np.median(path.inner)))
+    return len(fits) == 2 and max(towards * ease.shift for ease in fits) < STAYED
