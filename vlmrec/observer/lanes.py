@@ -29,6 +29,8 @@ SIDE = 5  # columns between a line's middle and the asphalt it is compared with
 SPACINGS = (1.7, 4.0)  # lane widths sought, in camera heights: 2.6 to 4 m at 1 to 1.6 m
 DAMPED = 0.35  # of a column's rows: where fewer can be seen, paint counts for less
 LEAST_CLEAR = 0.1  # of a column's rows: where fewer can be seen, nothing is said
+LASTS, HIDDEN = 80, 0.5  # percentile over time; share of what an empty road would show
+TWICE = 0.3  # weight of paint two lanes apart: a double line in the middle blurs what is one lane apart
 FLANK = 0.2  # camera heights to either side of a line's place within which its paint may lie
 
 
@@ -98,9 +100,18 @@ def columns_of(painted: NDArray[np.bool_], valid: NDArray[np.bool_]) -> Floats:
     return result
 
 
-def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
-    """Lanes from the paint profiles of all frames (frames × columns). None where no comb stands out."""
-    spacing = _spacing(profiles)
+def fit_lanes(profiles: Floats, seconds: Sequence[float], hidden: NDArray[np.bool_] | None = None) -> Lanes | None:
+    """Lanes from the paint profiles of all frames (frames × columns). None where no comb stands out.
+
+    Columns that are ``hidden`` by something lasting don't count, unless nothing is left without them.
+    """
+    spacing = None
+    if hidden is not None:
+        spacing = _spacing(np.where(hidden, 0.0, profiles))
+    if spacing is not None:
+        profiles = np.where(hidden, 0.0, profiles)
+    else:
+        spacing = _spacing(profiles)
     if spacing is None:
         return None
     score = _comb_scores(profiles, spacing)
@@ -111,6 +122,16 @@ def fit_lanes(profiles: Floats, seconds: Sequence[float]) -> Lanes | None:
     offset = offset - np.floor(offset[0])
     confidence = float(np.mean(strength > 0.06))
     return Lanes(spacing, offset, strength, confidence)
+
+
+def lasting(clear: Floats, open_road: Floats) -> NDArray[np.bool_]:
+    """Columns that something hides nearly all the time, a barrier or a verge: its bright edge is no lane line.
+
+    ``clear`` is the share of each column's rows that could be seen, per frame; ``open_road`` the same on an empty road.
+    """
+    share = np.percentile(clear, LASTS, axis=0) / np.maximum(open_road, 1e-6)
+    result: NDArray[np.bool_] = (share < HIDDEN) & (open_road > 0)
+    return result
 
 
 def paint_at(profiles: Reals, clear: Reals, lanes: Lanes, line: int) -> Floats:
@@ -132,7 +153,7 @@ def paint_at(profiles: Reals, clear: Reals, lanes: Lanes, line: int) -> Floats:
 
 
 def _spacing(profiles: Floats) -> float | None:
-    """The lag at which the paint profile repeats, over all frames."""
+    """The lag at which the paint profile repeats, over all frames, and does so once more at twice the lag."""
     centred = np.minimum(profiles, 0.5)
     n = centred.shape[1]
     spectrum = np.abs(np.fft.rfft(centred, 2 * n, axis=1)) ** 2
@@ -141,11 +162,11 @@ def _spacing(profiles: Floats) -> float | None:
         return None
     repeat = repeat / repeat[0]
     low, high = round(SPACINGS[0] / STEP), round(SPACINGS[1] / STEP)
-    window = cv2.GaussianBlur(repeat.reshape(1, -1), (5, 1), 0).ravel()[low:high]
-    best = int(np.argmax(window))
-    if window[best] < 0.08:
+    blurred = cv2.GaussianBlur(repeat.reshape(1, -1), (5, 1), 0).ravel()
+    lags = np.arange(low, high)
+    if float(blurred[lags].max()) < 0.08:
         return None
-    return (low + best) * STEP
+    return float(lags[int(np.argmax(blurred[lags] + TWICE * blurred[2 * lags]))]) * STEP
 
 
 def _comb_scores(profiles: Floats, spacing: float) -> Floats:

@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 TOP = 0.035  # of the picture's height below the vanishing point: above it the road is too thin to read
 NARROW = 0.32  # camera heights: what is narrower than this is paint, a crack or a pole
-RIM = 12.0  # grey levels across the edge of a bonnet
+RIM = 6.0  # across the edge of a bonnet, in CIE Lab as OpenCV scales it: it may have the road's lightness, or its tint
 COARSE = 1.0  # grey levels: a road smoother than this can't be told from metal by its grain
 POLISHED = 0.4  # of the road's usual roughness
 BODY = 0.6  # a vehicle stands up at least this part of its distance row above the ground
@@ -56,19 +56,20 @@ def bonnet_floor(pictures: Sequence[Picture]) -> NDArray[np.int64]:
     low = np.maximum(smooth, 0.5 * height)
     result: NDArray[np.int64] = np.minimum(low - 2, height - 3).astype(np.int64)
     standing = float(np.mean(result < 0.6 * height)) > 0.5  # a camera that stands still tells nothing about its bonnet
-    if standing or not _has_rim(grays, result):
+    if standing or not _has_rim(pictures, result):
         return np.full(width, height - 3, np.int64)
     return result
 
 
-def _has_rim(grays: NDArray[np.uint8], floor: NDArray[np.int64]) -> bool:
+def _has_rim(pictures: Sequence[Picture], floor: NDArray[np.int64]) -> bool:
     """Whether a lasting edge runs along ``floor``: smooth asphalt is quiet too, and has none."""
-    usual = np.median(grays, axis=0)
-    columns = np.flatnonzero(floor < len(usual) - 8)
+    height = len(pictures[0])
+    columns = np.flatnonzero(floor < height - 8)
     if len(columns) < 0.2 * len(floor):
         return True  # hardly anything is cut off
-    near = np.stack([usual[np.clip(floor[columns] + shift, 0, len(usual) - 1), columns] for shift in range(-5, 8)])
-    return float(np.median(np.ptp(near, axis=0))) > RIM
+    rows = np.clip(floor[columns] + np.arange(-5, 8)[:, None], 0, height - 1)
+    usual = np.median([_lab(picture)[rows, columns] for picture in pictures], axis=0)
+    return float(np.median(np.linalg.norm(np.ptp(usual, axis=0), axis=1))) > RIM
 
 
 def learn_road(pictures: Sequence[Picture], point: Vanishing, floor: NDArray[np.int64], reach: float) -> RoadModel:
