@@ -13,7 +13,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
-from vlmrec.observer.standing import STEADY, even_pace, set_off, stayed, stood_or_never
+from vlmrec.observer.standing import STEADY, even_pace, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
 
@@ -73,6 +73,9 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
+    queued = stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2)
+    if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
+        keeping = swung_out(path, keeping, own, time)
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
@@ -92,7 +95,7 @@ def rival_from(
         stayed=stays,
         never_stood=min(never, confidence),
         place=place,
-        queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
+        queued=queued,
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
         confidence=confidence,

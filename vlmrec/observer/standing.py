@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.candidates import SWUNG_OUT, come_over
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Keeping, Move
@@ -21,6 +22,7 @@ EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a pla
 STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
+SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
 
 
@@ -70,6 +72,18 @@ def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], la
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
+
+
+def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float) -> Keeping:
+    """How one of a row beside the ego moved: it came over a little just before it left the picture, and was hit.
+
+    The ego kept its lane, so the rest of the way between the two was the other's.
+    """
+    shift = come_over(path, time)
+    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None or shift < SWUNG_OUT:
+        return keeping
+    towards = -float(np.sign(np.median(path.inner)))
+    return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)
 
 
 def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease]) -> bool:
