@@ -134,7 +134,7 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
 def stop_place(scene: Scene, party: Party) -> Finding:
     """Where the counterpart stood."""
     rival = scene.rival
-    if party is not Party.OTHER or rival is None or rival.stood <= 0 or rival.place is None:
+    if party is not Party.OTHER or rival is None or rival.stood <= 0 or rival.place is None or rival.heading != "same":
         return unknown("not measured")
     value = "road_edge" if rival.place == "edge" else "in_lane"
     return observed(value, "paint on both sides of it, or not", rival.start, first_move(scene), rival.stood)
@@ -145,6 +145,8 @@ def stop_reason(scene: Scene, party: Party) -> Finding:
     rival, contact = scene.rival, scene.contact
     if party is not Party.OTHER or rival is None or contact is None or rival.stood <= 0 or rival.place != "edge":
         return unknown("not measured")
+    if rival.heading != "same":
+        return unknown("which way it faced is not known")
     return observed("parked_or_waiting", "it stood beyond the edge line", rival.start, first_move(scene), 0.7)
 
 

@@ -21,6 +21,7 @@ FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
+DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
@@ -159,6 +160,8 @@ def _place(
         return "edge"
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
+    if DASHED[0] < near_paint < DASHED[1]:
+        return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 
