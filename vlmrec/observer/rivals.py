@@ -13,7 +13,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
-from vlmrec.observer.standing import STEADY, even_pace, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.standing import STEADY, even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +66,8 @@ def rival_from(
         never = 0.7
     heading = _heading(path, time, whole, even, windows, stood, fits)
     stays = stood > 0 and stayed(path, ways, time, fits)
+    if handed_over(path, whole, windows, time):
+        stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
     origin = float(np.median(path.beside[early]))

@@ -23,6 +23,8 @@ STEADY = 0.05  # of the ego's pace: the standard error of what stands all the wa
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
+APART = 0.5  # of the ego's pace
+FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
 
 
@@ -72,6 +74,23 @@ def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], la
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
+
+
+def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: float) -> bool:
+    """Whether what is followed is first one vehicle of a row and then the next: one pace in every part, another over all.
+
+    Or it gets away in an instant, as nothing does that drives.
+    """
+    if whole is not None and windows and all(abs(pace.share - whole.share) > APART for pace in windows):
+        return True
+    use = (path.times > time - 3.0) & (path.times <= time)
+    times, near = path.times[use], path.near[use]
+    return any(
+        near[after] < FALLEN * near[before] and near[before] > NEAR
+        for before in range(len(times))
+        for after in range(before + 1, len(times))
+        if times[after] - times[before] <= AT_ONCE
+    )
 
 
 def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float) -> Keeping:
