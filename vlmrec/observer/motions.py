@@ -126,8 +126,10 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("it had stood, and how it moved then is not clear")
     if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
         return observed("moving", "its own pace along the road", *span, 0.75)
-    if rival.late_pace is not None and rival.pace is not None and rival.late_pace < 0.22 and rival.pace > 0.45:
-        return observed("just_stopped", "it had been moving and was all but standing", *span, 0.65)
+    if rival.pace is not None and rival.pace > 0.45 and rival.halted is not None:
+        if rival.halted:
+            return observed("just_stopped", "it had been moving and then stood", *span, 0.65)
+        return observed("moving", "it slowed down, and was moving still", *span, 0.65)
     return unknown("too slow to tell moving from standing")
 
 

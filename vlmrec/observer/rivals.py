@@ -13,7 +13,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
-from vlmrec.observer.standing import STEADY, even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
 
@@ -96,6 +96,7 @@ def rival_from(
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
         stayed=stays,
+        halted=halted(path, ways, time),
         never_stood=min(never, confidence),
         place=place,
         queued=queued,

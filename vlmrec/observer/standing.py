@@ -23,6 +23,8 @@ STEADY = 0.05  # of the ego's pace: the standard error of what stands all the wa
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
+LAST = (0.8, 0.2)  # s before the contact, within which a pace is that at the contact
+CREEPS = (0.04, 0.12)  # of the ego's pace: what is slower has stopped, what is quicker has not
 APART = 0.5  # of the ego's pace
 FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
@@ -74,6 +76,15 @@ def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], la
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
+
+
+def halted(path: Path, ways: Floats, time: float) -> bool | None:
+    """Whether it stood just before ``time``; None where its pace then is neither clearly nought nor clearly more."""
+    last = pace_over(path, ways, time - LAST[0], time - LAST[1])
+    if last is None:
+        return None
+    least, most = last.share - 2 * last.error, last.share + 2 * last.error
+    return True if most < CREEPS[0] else False if least > CREEPS[1] else None
 
 
 def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: float) -> bool:
