@@ -18,7 +18,6 @@ ACROSS = 0.08  # lanes
 HIDDEN, SHARED = 1.2, 0.35  # s that a vehicle may be out of sight between two pieces, and that both may be followed
 LEAST = 4  # sightings that a place is the median of
 NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``
-CARRIED = ("across", "ego", "near", "inner", "front", "span", "whole", "cut", "blind", "hidden")
 
 
 def joined(paths: Sequence[Path], times: Floats, way: Floats) -> tuple[Path, ...]:
@@ -64,6 +63,17 @@ def _end(path: Path, times: Floats, way: Floats, part: slice) -> tuple[float, fl
 def _appended(earlier: Path, later: Path) -> Path:
     """Both pieces as one; where both saw it, the earlier, which had been followed for longer."""
     rest = later.times > earlier.times[-1]
-    both = {name: np.concatenate([getattr(earlier, name), getattr(later, name)[rest]]) for name in CARRIED}
-    known_times = np.concatenate([earlier.times, later.times[rest]])
-    return later._replace(times=known_times, width=max(earlier.width, later.width), **both)
+    return later._replace(
+        times=np.concatenate([earlier.times, later.times[rest]]),
+        across=np.concatenate([earlier.across, later.across[rest]]),
+        ego=np.concatenate([earlier.ego, later.ego[rest]]),
+        near=np.concatenate([earlier.near, later.near[rest]]),
+        inner=np.concatenate([earlier.inner, later.inner[rest]]),
+        front=np.concatenate([earlier.front, later.front[rest]]),
+        span=np.concatenate([earlier.span, later.span[rest]]),
+        whole=np.concatenate([earlier.whole, later.whole[rest]]),
+        width=max(earlier.width, later.width),
+        cut=np.concatenate([earlier.cut, later.cut[rest]]),
+        blind=np.concatenate([earlier.blind, later.blind[rest]]),
+        hidden=np.concatenate([earlier.hidden, later.hidden[rest]]),
+    )

@@ -125,7 +125,7 @@ def _heading(
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if stood > 0 and even is not None and BACKWARDS < even.share and even.error < STEADY:
+    if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None

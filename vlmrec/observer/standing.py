@@ -35,9 +35,7 @@ def even_pace(path: Path, ways: Floats, first: float, last: float) -> Pace | Non
     return pace_over(path, ways, first, last, even=EVEN)
 
 
-def stood_or_never(
-    path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float
-) -> tuple[float, float]:
+def stood_or_never(path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float) -> tuple[float, float]:
     """Confidences that it stood before ``first``, when somebody began to move, and that it never did up to ``time``."""
     start = float(path.times[0])
     for last in (max(first, start + 0.8), time):
@@ -63,7 +61,9 @@ def _stands(pace: Pace) -> bool:
     return BACKWARDS < pace.share < STANDS
 
 
-def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None) -> Keeping:
+def set_off(
+    path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None
+) -> Keeping:
     """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known."""
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
