@@ -13,6 +13,10 @@ CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this l
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 ALOOF = 0.25  # taken off the score of what comes no nearer
 NEARER, COME_OVER = 1.15, 0.12  # growth of its distance row, and lanes across: more is coming nearer
+SWUNG_OUT = 0.1  # lanes across just before the contact, of a vehicle that begins to swing out
+STILL = 0.07  # lanes, the same where there is no more than measuring errors
+SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
+GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 
 
@@ -48,9 +52,43 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     if not found:
         return _passed(paths, time, height)
     # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
-    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0]
+    found = _swung_out_first(found, time)
+    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0 and not _swings_out_alone(found, time)]
     lonely = not rest or rest[0].score < 0.8 * found[0].score
     return [candidate._replace(lonely=lonely) for candidate in found]
+
+
+def come_over(path: Path, time: float) -> float | None:
+    """Lanes that a vehicle near the camera's side came over just before ``time``, from a place that it kept till then.
+
+    None where it was not followed without a gap, or had no such place.
+    """
+    near = (path.times > time - 2.0) & (path.times <= time + 0.02) & (path.near >= 40)
+    times, side = path.times[near], float(np.sign(np.median(path.inner)))
+    if len(times) < 8 or times[-1] < time - 0.4 or float(np.diff(times).max()) > GAP:
+        return None
+    places = side * (path.inner + path.ego)[near]
+    before = places[times < times[-1] - 0.3]
+    if len(before) < 5:
+        return None
+    place = float(np.median(before))
+    return None if float(np.median(np.abs(before - place))) > SETTLED else place - float(np.median(places[-3:]))
+
+
+def _swung_out_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
+    """The same, but first the one beside the camera that alone came over, if there is one."""
+    alone = [c for c in found if c.how == "beside" and (come_over(c.path, time) or 0.0) >= SWUNG_OUT]
+    if len(alone) != 1 or alone[0].score < 0.6 * found[0].score:
+        return list(found)
+    return [alone[0], *(c for c in found if c is not alone[0])]
+
+
+def _swings_out_alone(found: Sequence[Candidate], time: float) -> bool:
+    """Whether the first came over from a row in which all others kept their places."""
+    shifts = [come_over(c.path, time) for c in found]
+    if found[0].how != "beside" or shifts[0] is None or shifts[0] < SWUNG_OUT:
+        return False
+    return all(shift is None or shift < STILL for shift in shifts[1:])
 
 
 def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:

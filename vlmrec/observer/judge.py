@@ -19,6 +19,7 @@ from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import Path, path_of
+from vlmrec.observer.pieces import joined
 from vlmrec.observer.rivals import rival_from
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
@@ -58,7 +59,9 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
         return scene
     lanes, comb, column = course(lanes, measures, pace)
     paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
-    view = View(measures, lanes, comb, pace, travelled(measures, pace), usual, paths)
+    way = travelled(measures, pace)
+    paths = joined(paths, times, way)
+    view = View(measures, lanes, comb, pace, way, usual, paths)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)

@@ -126,15 +126,17 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("it had stood, and how it moved then is not clear")
     if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
         return observed("moving", "its own pace along the road", *span, 0.75)
-    if rival.late_pace is not None and rival.pace is not None and rival.late_pace < 0.22 and rival.pace > 0.45:
-        return observed("just_stopped", "it had been moving and was all but standing", *span, 0.65)
+    if rival.pace is not None and rival.pace > 0.45 and rival.halted is not None:
+        if rival.halted:
+            return observed("just_stopped", "it had been moving and then stood", *span, 0.65)
+        return observed("moving", "it slowed down, and was moving still", *span, 0.65)
     return unknown("too slow to tell moving from standing")
 
 
 def stop_place(scene: Scene, party: Party) -> Finding:
     """Where the counterpart stood."""
     rival = scene.rival
-    if party is not Party.OTHER or rival is None or rival.stood <= 0 or rival.place is None:
+    if party is not Party.OTHER or rival is None or rival.stood <= 0 or rival.place is None or rival.heading != "same":
         return unknown("not measured")
     value = "road_edge" if rival.place == "edge" else "in_lane"
     return observed(value, "paint on both sides of it, or not", rival.start, first_move(scene), rival.stood)
@@ -145,6 +147,8 @@ def stop_reason(scene: Scene, party: Party) -> Finding:
     rival, contact = scene.rival, scene.contact
     if party is not Party.OTHER or rival is None or contact is None or rival.stood <= 0 or rival.place != "edge":
         return unknown("not measured")
+    if rival.heading != "same":
+        return unknown("which way it faced is not known")
     return observed("parked_or_waiting", "it stood beyond the edge line", rival.start, first_move(scene), 0.7)
 
 

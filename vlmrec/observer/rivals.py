@@ -13,7 +13,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
-from vlmrec.observer.standing import STEADY, even_pace, set_off, stayed, stood_or_never
+from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,7 @@ FAR_PAINT = (
     0.31,
     0.35,
 )  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
+DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
@@ -65,6 +66,8 @@ def rival_from(
         never = 0.7
     heading = _heading(path, time, whole, even, windows, stood, fits)
     stays = stood > 0 and stayed(path, ways, time, fits)
+    if handed_over(path, whole, windows, time):
+        stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
     origin = float(np.median(path.beside[early]))
@@ -73,6 +76,9 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
+    queued = stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2)
+    if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
+        keeping = swung_out(path, keeping, own, time)
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
@@ -90,9 +96,10 @@ def rival_from(
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
         stayed=stays,
+        halted=halted(path, ways, time),
         never_stood=min(never, confidence),
         place=place,
-        queued=stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2),
+        queued=queued,
         small=_small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=_shed(path, time),
         confidence=confidence,
@@ -132,7 +139,7 @@ def _heading(
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if stood > 0 and even is not None and BACKWARDS < even.share and even.error < STEADY:
+    if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
@@ -170,6 +177,8 @@ def _place(
         return "edge"
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
+    if DASHED[0] < near_paint < DASHED[1]:
+        return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 

@@ -78,6 +78,7 @@ class Rival(NamedTuple):
     late_pace: float | None  # the same just before the contact
     stood: float  # confidence that it stood before
     stayed: bool  # it stood, and was at its place along and across the road right up to the contact
+    halted: bool | None  # it had come to a stand by the contact, or was moving still
     never_stood: float  # confidence that it never did
     place: Place | None  # where it was before it moved: in a lane, or beyond the road's edge line
     queued: bool  # others stood in the same lane, or parked in the same row

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.candidates import SWUNG_OUT, come_over
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Keeping, Move
@@ -21,6 +22,11 @@ EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a pla
 STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
+SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
+LAST = (0.8, 0.2)  # s before the contact, within which a pace is that at the contact
+CREEPS = (0.04, 0.12)  # of the ego's pace: what is slower has stopped, what is quicker has not
+APART = 0.5  # of the ego's pace
+FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
 
 
@@ -29,9 +35,7 @@ def even_pace(path: Path, ways: Floats, first: float, last: float) -> Pace | Non
     return pace_over(path, ways, first, last, even=EVEN)
 
 
-def stood_or_never(
-    path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float
-) -> tuple[float, float]:
+def stood_or_never(path: Path, ways: Floats, windows: Sequence[Pace], first: float, time: float) -> tuple[float, float]:
     """Confidences that it stood before ``first``, when somebody began to move, and that it never did up to ``time``."""
     start = float(path.times[0])
     for last in (max(first, start + 0.8), time):
@@ -57,7 +61,9 @@ def _stands(pace: Pace) -> bool:
     return BACKWARDS < pace.share < STANDS
 
 
-def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None) -> Keeping:
+def set_off(
+    path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None
+) -> Keeping:
     """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known."""
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
@@ -70,6 +76,44 @@ def set_off(path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], la
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
+
+
+def halted(path: Path, ways: Floats, time: float) -> bool | None:
+    """Whether it stood just before ``time``; None where its pace then is neither clearly nought nor clearly more."""
+    last = pace_over(path, ways, time - LAST[0], time - LAST[1])
+    if last is None:
+        return None
+    least, most = last.share - 2 * last.error, last.share + 2 * last.error
+    return True if most < CREEPS[0] else False if least > CREEPS[1] else None
+
+
+def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: float) -> bool:
+    """Whether what is followed is first one vehicle of a row and then the next: one pace in every part, another over all.
+
+    Or it gets away in an instant, as nothing does that drives.
+    """
+    if whole is not None and windows and all(abs(pace.share - whole.share) > APART for pace in windows):
+        return True
+    use = (path.times > time - 3.0) & (path.times <= time)
+    times, near = path.times[use], path.near[use]
+    return any(
+        near[after] < FALLEN * near[before] and near[before] > NEAR
+        for before in range(len(times))
+        for after in range(before + 1, len(times))
+        if times[after] - times[before] <= AT_ONCE
+    )
+
+
+def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float) -> Keeping:
+    """How one of a row beside the ego moved: it came over a little just before it left the picture, and was hit.
+
+    The ego kept its lane, so the rest of the way between the two was the other's.
+    """
+    shift = come_over(path, time)
+    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None or shift < SWUNG_OUT:
+        return keeping
+    towards = -float(np.sign(np.median(path.inner)))
+    return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)
 
 
 def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease]) -> bool:

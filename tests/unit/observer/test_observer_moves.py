@@ -54,8 +54,8 @@ def a_path(beside: Floats, ego: Floats | float = 0.5, near: Floats | float = 60.
 
 def a_rival(beside: float, keeping: Keeping, **changes: Any) -> Rival:
     rival = Rival(
-        0, 0.0, CONTACT, "ahead", beside, 0.5, 0.3, keeping, "same", False, False, 0.9, 0.9, 0.0, 0.85, "lane", False,
-        0.0, False, 0.9,
+        0, 0.0, CONTACT, "ahead", beside, 0.5, 0.3, keeping, "same", False, False, 0.9, 0.9, 0.0, False, None,
+        0.85, "lane", False, 0.0, False, 0.9,
     )  # fmt: skip
     return rival._replace(**changes)
 

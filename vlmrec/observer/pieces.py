@@ -1,0 +1,79 @@
+"""Pieces of way that belong to one standing vehicle, joined by its place on the road. Pure.
+
+What hides a standing vehicle for a while, or changes its look as it comes near, breaks its track in two. Its place along
+the road, the ego's way plus the distance, and its place across stay the same, so that the pieces are known as one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.paths import Path
+
+Floats = NDArray[np.float64]
+
+ALONG = 0.004  # 1/px of way: some two metres for any usual camera, well under a vehicle's length
+ACROSS = 0.08  # lanes
+HIDDEN, SHARED = 1.2, 0.35  # s that a vehicle may be out of sight between two pieces, and that both may be followed
+LEAST = 4  # sightings that a place is the median of
+NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``
+
+
+def joined(paths: Sequence[Path], times: Floats, way: Floats) -> tuple[Path, ...]:
+    """The same ways, pieces of one standing vehicle joined under the later one's number. ``way`` is the ego's at ``times``."""
+    found = list(paths)
+    for path in sorted(paths, key=lambda path: (float(path.times[0]), path.number)):
+        later = next((index for index, other in enumerate(found) if other.number == path.number), None)
+        if later is None:
+            continue
+        before = [place for place, other in enumerate(found) if _are_one(other, found[later], times, way)]
+        if before:
+            last = max(before, key=lambda place: (float(found[place].times[-1]), -found[place].number))
+            found[later] = _appended(found[last], found[later])
+            del found[last]
+    return tuple(found)
+
+
+def _are_one(earlier: Path, later: Path, times: Floats, way: Floats) -> bool:
+    """Whether one ends where, and about when, the other begins."""
+    pause = float(later.times[0] - earlier.times[-1])
+    if earlier.number == later.number or not -SHARED <= pause <= HIDDEN or earlier.times[0] >= later.times[0]:
+        return False
+    if later.times[-1] <= earlier.times[-1]:
+        return False
+    end, start = _end(earlier, times, way, slice(-LEAST, None)), _end(later, times, way, slice(0, LEAST))
+    if end is None or start is None:
+        return False
+    return abs(end[0] - start[0]) < ALONG and abs(end[1] - start[1]) < ACROSS
+
+
+def _end(path: Path, times: Floats, way: Floats, part: slice) -> tuple[float, float] | None:
+    """Its place along and across the road over one end; None where it is not whole and steady there."""
+    good = np.flatnonzero(~path.blind & ~path.hidden & (path.near >= NEAREST))[part]
+    if len(good) < LEAST or min(len(path.times) - good[-1], good[0] + 1) > LEAST:
+        return None
+    near, inner = path.near[good], (path.inner + path.ego)[good]
+    places = np.interp(path.times[good], times, way) + 1 / near
+    if float(np.ptp(places)) > ALONG or float(np.ptp(inner)) > ACROSS:
+        return None
+    return float(np.median(places)), float(np.median(inner))
+
+
+def _appended(earlier: Path, later: Path) -> Path:
+    """Both pieces as one; where both saw it, the earlier, which had been followed for longer."""
+    rest = later.times > earlier.times[-1]
+    return later._replace(
+        times=np.concatenate([earlier.times, later.times[rest]]),
+        across=np.concatenate([earlier.across, later.across[rest]]),
+        ego=np.concatenate([earlier.ego, later.ego[rest]]),
+        near=np.concatenate([earlier.near, later.near[rest]]),
+        inner=np.concatenate([earlier.inner, later.inner[rest]]),
+        front=np.concatenate([earlier.front, later.front[rest]]),
+        span=np.concatenate([earlier.span, later.span[rest]]),
+        whole=np.concatenate([earlier.whole, later.whole[rest]]),
+        width=max(earlier.width, later.width),
+        cut=np.concatenate([earlier.cut, later.cut[rest]]),
+        blind=np.concatenate([earlier.blind, later.blind[rest]]),
+        hidden=np.concatenate([earlier.hidden, later.hidden[rest]]),
+    )
