@@ -105,16 +105,13 @@ def fit_lanes(profiles: Floats, seconds: Sequence[float], hidden: NDArray[np.boo
 
     Columns that are ``hidden`` by something lasting don't count, unless nothing is left without them.
     """
-    spacing = None
-    if hidden is not None:
-        spacing = _spacing(np.where(hidden, 0.0, profiles))
-    if spacing is not None:
-        profiles = np.where(hidden, 0.0, profiles)
-    else:
-        spacing = _spacing(profiles)
+    seen = profiles if hidden is None else np.where(hidden, 0.0, profiles)
+    spacing = _spacing(seen)
+    if spacing is None:
+        seen, spacing = profiles, _spacing(profiles)
     if spacing is None:
         return None
-    score = _comb_scores(profiles, spacing)
+    score = _comb_scores(seen, spacing)
     path = _smooth_path(score, seconds)
     phases = score.shape[1]
     strength = score[np.arange(len(score)), path % phases]

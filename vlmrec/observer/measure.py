@@ -17,11 +17,11 @@ from vlmrec.observer.road import (
     Mask,
     RoadModel,
     bonnet_floor,
+    flat_pixels,
     learn_road,
     litter,
     odd_pixels,
     off_road,
-    flat_pixels,
 )
 from vlmrec.observer.tracks import Track, follow
 from vlmrec.observer.verge import Edges, road_edges

@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 SAME_DEPTH = 0.10  # of the distance row: how far a flat rear may deviate
 JUMP = 0.16  # of the distance row: a step between neighbouring columns that parts two obstacles
 STRIDE = 0.003  # 1/px of distance, about a metre for usual cameras: from a bumper to the wheel behind it is no more
+RECESS = 0.8  # camera heights: between two wheels, or a wheel and a bumper, a foot may lie back by no more than this
+REJOINED = 2.2  # camera heights: a rear with its slanting side is narrower, two vehicles beside each other are wider
+RECEDES = 0.65  # of the distance row: the least that a foot in such a recess has
 FILLED = 0.72  # share of an upright stretch that must be off the road
 FILLED_ABOVE = 0.6  # the same above a shadow or paint
 FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
@@ -73,7 +76,8 @@ def find_obstacles(
     across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
     bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
     found = []
-    for first, last in _runs(bases, point.y):
+    runs = _runs(bases, point.y)
+    for first, last in _rejoined(runs, bases, mask, point.y):
         obstacle = _measure(bases, first, last, model, point, mask.shape[1])
         if obstacle is not None:
             found.append(obstacle)
@@ -129,6 +133,41 @@ def _runs(bases: NDArray[np.float64], horizon: float) -> list[tuple[int, int]]:
     if start >= 0:
         runs.append((start, last))
     return runs
+
+
+def _rejoined(runs: list[tuple[int, int]], bases: Floats, mask: Mask, horizon: float) -> list[tuple[int, int]]:
+    """The same runs, with those made one that lie equally near on both sides of a recess: wheels and bumper of a vehicle.
+
+    What is seen through a gap between two vehicles lies further away, or is road.
+    """
+    joined: list[tuple[int, int]] = []
+    for run in runs:
+        for index, (first, last) in enumerate(joined):
+            if _recess(last, run[0], first, run[1], bases, mask, horizon):
+                joined[index:] = [(first, run[1])]
+                break
+        else:
+            joined.append(run)
+    return joined
+
+
+def _recess(left: int, right: int, first: int, last: int, bases: Floats, mask: Mask, horizon: float) -> bool:
+    """Whether the columns between ``left`` and ``right`` are a recess of what stands from column ``first`` to ``last``.
+
+    Both sides are equally near, the foot in between lies back only a little or can't be told, and above it is no road.
+    """
+    sides = bases[max(first, left - 5) : left + 1], bases[right : min(last, right + 5) + 1]
+    far, near = sorted(float(np.median(rows[rows > 0])) - horizon for rows in sides)
+    if near - far > max(2.5, JUMP * near) or right - left > RECESS * near or last - first > REJOINED * near:
+        return False
+    between = bases[left + 1 : right]
+    if not len(between):
+        return True
+    seen = between[between > 0]
+    if len(seen) and float(seen.min()) - horizon < RECEDES * far:
+        return False
+    low, high = round(horizon + (1 - BODY) * far), round(horizon + RECEDES * far)
+    return bool(mask[low:high, left + 1 : right].mean() > FILLED)
 
 
 def _measure(

@@ -1,6 +1,7 @@
 """Obstacles followed from picture to picture."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 from typing import NamedTuple
 
@@ -55,7 +56,9 @@ class _Open:
             speeds = [_slope(recent, lambda s: 1 / s.obstacle.base)]
         else:  # one that keeps its distance, or one that stands
             speeds = [0.0, -step / max(time - last.time, 1e-3)]
-        slides = [_slope(recent, lambda s, side=side: _across(s, side)) for side in (0, 1)] if len(recent) >= 3 else [0.0, 0.0]
+        slides = [0.0, 0.0]
+        if len(recent) >= 3:
+            slides = [_slope(recent, partial(_across, side=side)) for side in (0, 1)]
         places = []
         for speed in speeds:
             base = 1 / min(max(1 / last.obstacle.base + speed * gap, 0.5 / last.obstacle.base), 2 / last.obstacle.base)
