@@ -173,8 +173,8 @@ def _place(
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
-    if stood and behind < HUGS and near_paint > 0.75 and far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
-        return "edge"
+    if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
+        return "edge" if behind < HUGS else None
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     if DASHED[0] < near_paint < DASHED[1]:

@@ -52,8 +52,13 @@ class Ease(NamedTuple):
     def holds(self) -> bool:
         """Whether there was a move that led, or was leading, into another lane."""
         under_way = abs(self.shift) >= 1.25 * BEGUN and self.rate * np.sign(self.shift) > UNDER_WAY
-        explains = self.misfit < TELLING * self.still_misfit and self.still_misfit - self.misfit > 0.4
-        return bool(explains and self.inliers >= 0.8 and (under_way or abs(self.shift) >= CHANGED))
+        return bool(self.explains and (under_way or abs(self.shift) >= CHANGED))
+
+    @property
+    def explains(self) -> bool:
+        """Whether the step accounts for most of what one place leaves open."""
+        fits = self.misfit < TELLING * self.still_misfit and self.still_misfit - self.misfit > 0.4
+        return bool(fits and self.inliers >= 0.8)
 
     @property
     def sweeps(self) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import SWUNG_OUT, come_over
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_over
+from vlmrec.observer.ego import UNDER_WAY
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Keeping, Move
 from vlmrec.observer.sideways import Ease
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a place along the road is known by
 STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
-STAYED, MOVED, FOLLOWED = 0.2, 0.35, 0.25  # lanes across the road: at most, at least, and at least of the middle
+STAYED, MOVED, FOLLOWED = 0.2, 0.25, 0.2  # lanes across the road: at most, at least, and at least of the middle
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
 LAST = (0.8, 0.2)  # s before the contact, within which a pace is that at the contact
 CREEPS = (0.04, 0.12)  # of the ego's pace: what is slower has stopped, what is quicker has not
@@ -69,10 +70,11 @@ def set_off(
         return Keeping(keeping.start, keeping.end, (), 0.0)
     towards = -float(np.sign(np.median(path.inner)))
     shifts = [towards * ease.shift for ease in fits]
-    best = max(fits, key=lambda ease: towards * ease.shift, default=None)
+    telling = [ease for ease in fits if ease.explains and towards * ease.rate > UNDER_WAY]
+    best = max(telling, key=lambda ease: towards * ease.shift, default=None)
     ahead = late is None or even is None or late.share > even.share - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
-    if best is None or not over or not ahead or not any(ease.holds for ease in fits):
+    if best is None or not over or not ahead:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
