@@ -17,6 +17,7 @@ SWUNG_OUT = 0.1  # lanes across just before the contact, of a vehicle that begin
 STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
+ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 
 
@@ -52,10 +53,45 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     if not found:
         return _passed(paths, time, height)
     # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
-    found = _swung_out_first(found, time)
-    rest = [c for c in found[1:] if c.path.times[0] < time - 1.0 and not _swings_out_alone(found, time)]
+    found = _swung_out_first(_longest_first(found, time), time)
+    rest = [
+        c
+        for c in found[1:]
+        if c.path.times[0] < time - 1.0 and not _coincide(c, found[0]) and not _swings_out_alone(found, time)
+    ]
     lonely = not rest or rest[0].score < 0.8 * found[0].score
     return [candidate._replace(lonely=lonely) for candidate in found]
+
+
+def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
+    """The same, but first the one followed for longest of those that are about as likely as the likeliest, or a part of it.
+
+    What has just appeared in mid-road is a piece of something.
+    """
+    first = found[0]
+    if first.path.times[0] < time - 1.0:
+        return list(found)
+    alike = [
+        c
+        for c in found[1:]
+        if c.path.times[0] < time - 1.0 and c.score > (0.6 if _coincide(c, first) else 0.85) * first.score
+    ]
+    if not alike:
+        return list(found)
+    longest = min(alike, key=lambda c: (c.path.times[0], c.path.number))
+    return [longest, *(c for c in found if c is not longest)]
+
+
+def _coincide(one: Candidate, other: Candidate) -> bool:
+    """Whether two tracks run where only one vehicle has room: parts of one."""
+    a, b = one.path, other.path
+    both = np.intersect1d(a.times, b.times)
+    if len(both) < 3:
+        return False
+    in_a, in_b = np.isin(a.times, both), np.isin(b.times, both)
+    aside = float(np.median(np.abs(a.beside[in_a] - b.beside[in_b])))
+    ahead = float(np.median(np.abs(1 / a.near[in_a] - 1 / b.near[in_b])))
+    return aside < ROOM_ASIDE and ahead < ROOM_AHEAD
 
 
 def come_over(path: Path, time: float) -> float | None:
