@@ -17,6 +17,7 @@ KEPT = 0.22  # lanes: up to here a lane was kept
 CHANGED = 0.6  # lanes of a finished move that led into another lane: a shorter one led to the lane's edge
 BEGUN = 0.24  # lanes of a move cut off by the contact that has begun: a usual car's side then lies on the line
 BRIEFEST = 0.4  # s that a move across the road takes at least
+STEERED = 0.45  # of a move across the road, what the camera's turning must account for
 SLOPE = 0.11  # lanes per second: slower drift is no move
 UNDER_WAY = 0.15  # lanes per second at the end: quicker is a move that the contact cut off
 
@@ -74,12 +75,19 @@ def _close(spans: list[Span], run: Sequence[float], state: EgoState | None) -> N
         spans.append(Span(run[0], run[-1], state, 0.8))
 
 
-def ego_keeping(lanes: Lanes, measures: Measures, until: float) -> Keeping:
-    """The ego's moves between the lines up to ``until``."""
+def ego_keeping(lanes: Lanes, measures: Measures, until: float, steered: Floats) -> Keeping:
+    """The ego's moves between the lines up to ``until``. ``steered`` is the way gone aside by heading alone, in lanes.
+
+    Lines that slip aside without the camera having turned say nothing: neither a move nor a lane kept.
+    """
     before = measures.times <= until + 0.05
     if (before & (lanes.strength > 0.04)).sum() < 15:
         return Keeping(float(measures.times[0]), until, (), 0.0)
-    return moves_of(measures.times[before], lanes.offset[before], noise=0.03)
+    keeping = moves_of(measures.times[before], lanes.offset[before], noise=0.03)
+    gone = [float(np.diff(np.interp((m.start, m.end), measures.times, steered))[0]) / m.shift for m in keeping.moves]
+    if any(share < STEERED for share in gone):  # not known is not less
+        return Keeping(keeping.start, keeping.end, (), 0.0)
+    return keeping
 
 
 def moves_of(times: Floats, across: Floats, *, noise: float) -> Keeping:

@@ -39,6 +39,7 @@ class View(NamedTuple):
     measures: Measures
     lanes: Lanes  # the ego's place over time
     comb: Lanes  # the lines as seen, for what is read off the paint
+    steered: Floats  # lanes the ego went aside by its heading alone
     pace: Floats  # the ego's, per frame
     way: Floats  # the ego's, per frame
     usual: float
@@ -57,17 +58,17 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     usual = usual_pace(pace)
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
-    lanes, comb, column = course(lanes, measures, pace)
+    lanes, comb, column, steered = course(lanes, measures, pace)
     paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
     way = travelled(measures, pace)
     paths = joined(paths, times, way)
-    view = View(measures, lanes, comb, pace, way, usual, paths)
+    view = View(measures, lanes, comb, steered, pace, way, usual, paths)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)
     contact, candidate = _contact(view, jolts) if hint is None else _told(view, jolts, hint)
     if contact is None:
-        own = ego_keeping(lanes, measures, float(times[-1]))
+        own = ego_keeping(lanes, measures, float(times[-1]), steered)
         scene = scene._replace(calm=_calm(view, jolts) if hint is None else 0.0, ego_keeping=own)
     else:
         scene = _with_contact(scene, view, contact, candidate)
@@ -176,7 +177,7 @@ def _alarming(view: View, jolt: Jolt) -> bool:
 
 def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candidate | None) -> Scene:
     measures, lanes = view.measures, view.lanes
-    own = ego_keeping(lanes, measures, contact.time)
+    own = ego_keeping(lanes, measures, contact.time, view.steered)
     before = measures.times < contact.time - 0.1
     known = view.pace[before & np.isfinite(view.pace)]
     never = 0.9 if len(known) > 0.6 * before.sum() and float(known.min()) > STANDS * view.usual else 0.0

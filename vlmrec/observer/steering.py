@@ -33,13 +33,14 @@ class Course(NamedTuple):
     lanes: Lanes
     comb: Lanes
     column: Floats
+    steered: Floats  # lanes gone aside by the camera's heading alone
 
 
 def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
     """The ego's place across the road. ``pace`` is its pace per frame in 1/px per second, NaN where unknown."""
     found = _columns(lanes, measures, pace)
     if found is None:
-        return Course(lanes, lanes, measures.points_x)
+        return Course(lanes, lanes, measures.points_x, np.full(len(measures.times), np.nan))
     usual, column = found
     times, aside = measures.times, usual - column
     rate = _filled(times, pace) * aside / lanes.spacing
@@ -48,7 +49,7 @@ def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
     offset = rest + steered
     shift = np.floor(offset[0])
     slipped = lanes.offset + np.round(offset - lanes.offset)
-    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column)
+    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column, steered)
 
 
 def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Floats] | None:
