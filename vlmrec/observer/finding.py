@@ -28,8 +28,8 @@ def unknown(reason: str) -> Finding:
 
 
 def observed(value: str, reason: str, start: float, end: float, confidence: float) -> Finding:
-    """A value with the seconds that show it."""
-    return Finding(Status.OBSERVED, value, reason, start, end, confidence)
+    """A value with the seconds that show it; what was seen only after its time is shown by its first moment."""
+    return Finding(Status.OBSERVED, value, reason, start, max(start, end), confidence)
 
 
 def first_move(scene: Scene) -> float:
