@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 
 SURE_JOLT, LIKELY_JOLT = 7.0, 3.9  # times the clip's usual restlessness
 SLOWED = 0.6  # of a pace: below it, the ego has slowed down as after a collision
+BRAKED = 0.65  # of the pace right before: below it, no more than three seconds later, the ego has braked hard
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
 
 
@@ -130,7 +131,11 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
 
 
 def _slowed(view: View, time: float) -> bool:
-    """Whether the ego's pace, a while after ``time``, is far below its usual one, or far below what it was right after."""
+    """Whether the ego's pace, a while after ``time``, is far below its usual one, or far below what it was right before or after."""
+    before, end = _pace_in(view, time - 1.0, time - 0.1), min(time + 3.0, float(view.measures.times[-1]))
+    at_last = _pace_in(view, end - 0.7, end + 0.01) if end > time + 1.2 else None
+    if before is not None and at_last is not None and at_last < BRAKED * before:
+        return True
     later, soon = _pace_in(view, time + 1.0, time + 3.0), _pace_in(view, time + 0.3, time + 1.0)
     if later is None:
         return False

@@ -95,10 +95,10 @@ def _line_ends(measures: Measures, lanes: Lanes, outer: int, begins: float, time
         return False  # another lane lies beyond it: only a lane at the road's edge ends
     if was < SOLID or len(after) < 6:
         return None
-    if int((after >= 0.55 * was).sum()) >= 6:
+    if float((after >= 0.55 * was).mean()) >= 0.6:
         return False
     between = shares[(measures.times > begins) & (measures.times < time + 0.6) & known]
-    gone = len(after) >= 10 and float(np.percentile(after, 90)) < 0.35 * was
+    gone = len(after) >= 10 and float(np.percentile(after[len(after) // 2 :], 90)) < 0.35 * was
     return True if gone and len(between) and float(np.median(between)) < 0.6 * was else None
 
 

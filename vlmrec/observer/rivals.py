@@ -12,7 +12,7 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import Ease, caught_moving, eases, sideways
+from vlmrec.observer.sideways import SWEEPING, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
@@ -25,6 +25,7 @@ DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
+KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
 
 
@@ -139,6 +140,8 @@ def _heading(
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
+    if stood > 0 and (across := _gone_across(path, time)) is not None:
+        return "crossing" if across else None
     if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
@@ -151,6 +154,22 @@ def _heading(
     if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
         return None  # steadily slower than anything that comes
     return "oncoming" if oncoming else None
+
+
+def _gone_across(path: Path, time: float) -> bool | None:
+    """Whether one that stands along the road goes across it, steadily and quicker than a lane change; None where it keeps
+    its place. False where it is neither.
+    """
+    use = (path.times <= time + 0.05) & (path.times > time - 1.6) & ~path.blind
+    times, places = path.times[use], path.across[use]
+    if len(times) < 8:
+        return None
+    slope, origin = np.polyfit(times, places, 1)
+    gone = abs(float(slope)) * float(np.ptp(times))
+    if gone < KEPT_ASIDE:
+        return None
+    rest = float(np.median(np.abs(places - (slope * times + origin))))
+    return bool(gone >= CROSSED and abs(float(slope)) >= SWEEPING and rest < 0.15 * gone)
 
 
 def _switched(windows: Sequence[Pace]) -> bool:
