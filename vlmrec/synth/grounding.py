@@ -71,9 +71,15 @@ class Sightings(Struct, frozen=True, kw_only=True):
     hidden: tuple[float, ...]
 
     def within(self, start: float, end: float) -> tuple[float, float] | None:
-        """The first and last moment at which it is seen between ``start`` and ``end``."""
+        """The first and last moment at which it is seen between ``start`` and ``end``.
+
+        Looked at ten times a second: one look just outside the stretch stands for its nearer end.
+        """
         found = [time for time in self.seen if start - 0.05 <= time <= end + 0.05]
-        return (max(start, found[0]), min(end, found[-1])) if found else None
+        if not found:
+            return None
+        first, last = min(max(start, found[0]), end), max(min(end, found[-1]), start)
+        return min(first, last), last
 
 
 def sightings(scene: Scene, look: Look, path: CameraPath, aspect: float, vehicle: Vehicle) -> Sightings:
