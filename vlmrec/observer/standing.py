@@ -28,7 +28,6 @@ LAST = (0.8, 0.2)  # s before the contact, within which a pace is that at the co
 CREEPS = (0.04, 0.12)  # of the ego's pace: what is slower has stopped, what is quicker has not
 APART = 0.5  # of the ego's pace
 FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
-HASTE = 0.6  # s
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
 
 
@@ -54,9 +53,7 @@ def stood_or_never(path: Path, ways: Floats, windows: Sequence[Pace], first: flo
         return 0.85, 0.0
     whole = even_pace(path, ways, start, float(path.times[-1]))
     moving = whole is None or whole.share > STANDS + 2 * whole.error
-    # Right before the contact both brake and rows are at their coarsest; nobody stands and sets off again in that time.
-    before = [pace for pace in windows if pace.end < time - HASTE] if len(windows) > 3 else list(windows)
-    if moving and len(before) >= 2 and all(pace.share > STANDS + pace.error for pace in before):
+    if moving and len(windows) >= 2 and all(pace.share > STANDS + pace.error for pace in windows):
         return 0.0, 0.85
     return 0.0, 0.0
 
