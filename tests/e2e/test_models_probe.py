@@ -220,6 +220,23 @@ def test_passing_failures_are_sent_again_and_each_attempt_is_an_event(tmp_path: 
     assert verify_log(log_path).holds
 
 
+@pytest.mark.parametrize(
+    "failure", [error_body(504, {}), error_body(429, {}, retry_after="9999")], ids=["gateway_timeout", "long_wait"]
+)
+def test_the_failure_after_which_a_call_is_given_up_is_final(tmp_path: Path, failure: Reply) -> None:
+    """So that nobody who reads the log waits for another attempt."""
+
+    def rule(call: ChatCall) -> Any:
+        return failure if call.key.split("/")[2] == "images_5" else obedient(call)
+
+    probe(tmp_path, rule)
+    with open_log(tmp_path / "probe-test-m.db") as log:
+        calls = [event.data for event in log.events(["call.requested", "call.failed"])]
+    failed = [data for data in calls if isinstance(data, CallFailed)]
+    assert failed
+    assert [data.final for data in failed] == [True] * len(failed)
+
+
 def test_a_stored_card_is_shown_again_byte_for_byte(tmp_path: Path) -> None:
     first, _ = probe(tmp_path, obedient)
     again = CliRunner().invoke(command, ["--card", "probe-test-m", "--store", str(tmp_path), "--json"])

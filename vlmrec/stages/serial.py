@@ -58,7 +58,6 @@ class SerialCalls:
                 await self._close(sent, final=True)
                 return Taken(attempt, None)
             failures.append(attempt.reason)
-            await self._close(sent, final=len(failures) >= self._policy.max_failures or not attempt.transient)
             step = next_step(
                 attempt,
                 failures=len(failures),
@@ -66,6 +65,7 @@ class SerialCalls:
                 jitter=self._clock.random(),
                 policy=self._policy,
             )
+            await self._close(sent, final=step.final)
             if step.action != "again":
                 return Taken(attempt, f"{attempt.reason}: {attempt.message}" if step.action == "stop" else None)
             await asyncio.sleep(step.delay_s)
