@@ -116,6 +116,14 @@ def test_a_clip_is_never_written_over_by_its_own_part(tmp_path: Path) -> None:
     assert clip.read_bytes() == body
 
 
+@pytest.mark.parametrize("name", ["first.db", "notes.txt", "part"])
+def test_a_part_is_written_over_nothing_but_videos(tmp_path: Path, name: str) -> None:
+    clip, other = write_clip(tmp_path / "a.mp4"), tmp_path / name
+    other.write_bytes(b"kept")
+    assert "the ending .mp4" in media("cut", clip, "0", "1", "--out", other, code=2).stderr
+    assert other.read_bytes() == b"kept"
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

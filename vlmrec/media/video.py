@@ -22,6 +22,7 @@ from vlmrec.media.workers import WorkerPool, in_thread, shared_pool
 
 AS_IS = {"mov,mp4,m4a,3gp,3g2,mj2": "video/mp4", "matroska,webm": "video/webm"}
 MAX_BYTES = 1 << 30
+CUTS = (".mp4", ".m4v")
 COPIED_CODECS = frozenset({"h264", "hevc"})
 H264: dict[str, str | int] = {"crf": 18, "preset": "veryfast", "bf": 0, "threads": 1}
 """One thread and no B-frames: the same bytes each time, and a first time stamp of 0 without an edit list."""
@@ -101,6 +102,8 @@ def write_video(path: Path, plan: VideoPlan, out: Path) -> WrittenVideo:
     """Write the plan's video to ``out``. The source itself is never written over."""
     if out.exists() and out.samefile(path):
         raise InputError(f"{out}: is the clip itself; name another file")
+    if out.suffix.lower() not in CUTS:
+        raise InputError(f"{out}: a part is written as MP4; give the file the ending {' or '.join(CUTS)}")
     video = make_video(path, plan)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(video.body)

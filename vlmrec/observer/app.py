@@ -179,7 +179,7 @@ def _completion(asked: ChatRequest, reply: Reply) -> dict[str, Any]:
 
 
 def _check_model(model: str | None) -> None:
-    if model is not None and not model.startswith("observer/"):
+    if model is not None and model != MODEL:
         raise BadRequest(f"The model `{model}` does not exist. Served here: {MODEL}", param="model", status=404)
 
 

@@ -59,7 +59,7 @@ def import_gold(
 ) -> Imported:
     """A labeller's answers as a run. The labeller: as named, else the one whose name ends the run id, else the reviewer."""
     gold = load_gold(directory)
-    only = read_clip_set(clips)
+    only = read_clip_set(clips, (), gold.clip_ids)
     name = labeler or next((one for one in gold.labellers if run_id.endswith(f"-{one}")), REVIEWED)
     labels = gold.reviewed if name == REVIEWED else gold.labellers.get(name, {})
     chosen = [labels[clip] for clip in sorted(labels) if only is None or clip in only]

@@ -4,9 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from vlmrec.errors import InputError
 from vlmrec.events import Event
 from vlmrec.log import LogReader
 from vlmrec.log.clips import find_clip
+from vlmrec.log.reader import open_log
 from vlmrec.log.store import open_run
 from vlmrec.projections.core import LogProvenance, LogSource
 from vlmrec.projections.facts import RUN_HANDLES
@@ -54,6 +56,19 @@ def open_sources(paths: Iterable[Path], *, clip: str | None = None) -> Iterator[
         yield [StoredLog(reader, clip=None if clip is None else find_clip(reader, clip)) for reader in readers]
 
 
-def read_clip_set(path: Path | None) -> frozenset[str] | None:
-    """The clip ids in a file, as extraction reads them. None for no file."""
-    return None if path is None else read_ids(path)
+def read_clip_set(path: Path | None, runs: Iterable[Path], labelled: Collection[str] = ()) -> frozenset[str] | None:
+    """The clip ids in a file, as extraction reads them. None for no file.
+
+    Raises InputError for one that neither a run nor a label knows: a slip of the pen would drop a clip unseen.
+    """
+    if path is None:
+        return None
+    wanted, known = read_ids(path), set(labelled)
+    for run in runs:
+        with open_log(run) as log:
+            known.update(log.clips())
+    missing = sorted(wanted - known)
+    if missing:
+        more = f" and {len(missing) - 1} more" if missing[1:] else ""
+        raise InputError(f"{path}: no clip {missing[0]!r}{more} in these runs or labels; mend the list")
+    return wanted

@@ -27,11 +27,12 @@ def score_run(
 
     With ``samples``, as it would have been with the first so many samples of each turn alone.
     """
-    only = read_clip_set(clips)
+    stored = load_labels(gold)
+    only = read_clip_set(clips, [run], stored.clip_ids)
     with open_sources([run]) as logs:
         if samples is not None:
             logs = [with_fewer_samples(run, samples)]
-        labels, mapping = labels_for(logs, load_labels(gold), only)
+        labels, mapping = labels_for(logs, stored, only)
         return project(ScoreRun(labels, mapping=mapping), logs, clips=only)
 
 
@@ -41,9 +42,10 @@ def compare_runs(
     """The comparison of two or more runs. Raises InputError for one alone, or for runs of several ledgers."""
     if len(runs) < 2:
         raise InputError("compare needs two or more runs; name another one")
-    only = read_clip_set(clips)
+    stored = load_labels(gold)
+    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
-        labels, mapping = labels_for(logs, load_labels(gold), only)
+        labels, mapping = labels_for(logs, stored, only)
         return project(CompareRuns(labels, mapping=mapping, seed=seed, resamples=resamples), logs, clips=only)
 
 
@@ -51,23 +53,25 @@ def confusion_of(
     runs: Sequence[Path], gold: Path, question_id: str, *, clips: Path | None = None
 ) -> Projected[Confusion, None]:
     """The confusion matrices of one question. Raises InputError for one that the runs' ledger doesn't have."""
-    only = read_clip_set(clips)
+    stored = load_labels(gold)
+    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
         ledger = log_ledger(logs[0])
         if ledger is not None and question_id not in ledger:
             known = ", ".join(sorted(question.id for question in ledger.questions))
             raise InputError(f"the ledger {ledger.data_version} has no question {question_id!r}; it has: {known}")
-        labels, mapping = labels_for(logs, load_labels(gold), only)
+        labels, mapping = labels_for(logs, stored, only)
         return project(ConfusionOfQuestion(labels, question_id, mapping=mapping), logs, clips=only)
 
 
 def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = None) -> Projected[Scan, None]:
     """Everything a scan finds in these runs, by the shipped validation rules; labels serve propagation alone."""
-    only = read_clip_set(clips)
+    stored = load_labels(gold) if gold is not None else gold_set({})
+    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
-        labels, mapping = gold_set({}), GoldMapping()
+        labels, mapping = stored, GoldMapping()
         if gold is not None:
-            labels, mapping = labels_for(logs, load_labels(gold), only)
+            labels, mapping = labels_for(logs, stored, only)
         return project(ScanRuns(*shipped_rules(), labels, mapping=mapping), logs, clips=only)
 
 

@@ -21,14 +21,15 @@ SUFFIXES = (".md", ".html")
 
 def make_report(runs: Sequence[Path], gold: Path | None, *, clips: Path | None, seed: int, resamples: int) -> Report:
     """The report on these runs; without labels, what can be said without them."""
-    only = read_clip_set(clips)
+    stored = load_labels(gold) if gold is not None else None
+    only = read_clip_set(clips, runs, stored.clip_ids if stored is not None else ())
     with open_sources(runs) as logs:
         rules, rules_hash = shipped_rules()
-        if gold is None:
+        if stored is None:
             return build_report(
                 report_parts(logs, Makers(ScanRuns(rules, rules_hash, gold_set({})), None, None, None), only)
             )
-        labels, mapping = labels_for(logs, load_labels(gold), only)
+        labels, mapping = labels_for(logs, stored, only)
         return build_report(report_parts(logs, _makers(labels, mapping, seed, resamples), only))
 
 

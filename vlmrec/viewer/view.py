@@ -18,6 +18,8 @@ from vlmrec.viewer.runs import RunData, RunView
 from vlmrec.viewer.site import site
 from vlmrec.viewer.videos import VideoFinder, Wanted, small_copy
 
+PAGES = (".html", ".htm")
+
 
 class Written(NamedTuple):
     """What was written, and what could not be shown."""
@@ -122,6 +124,8 @@ def check_output(output: Path, runs: Sequence[Path]) -> None:
         raise InputError(f"{output} is a folder; name the HTML file, such as {output / 'view.html'}")
     if output in runs or output.suffix == ".db":
         raise InputError(f"{output} is a log; the page must not be written over it")
+    if output.suffix.lower() not in PAGES:
+        raise InputError(f"{output}: the page is written as {' or '.join(PAGES)}; give the file one of these endings")
     above = next((path for path in output.parents if path.exists()), None)
     if above is not None and not above.is_dir():
         raise InputError(f"{output}: {above} is not a folder; write the page somewhere else")

@@ -199,8 +199,9 @@ async def test_a_faulty_request_is_refused_in_the_shape_of_openai(body: Any, par
     assert (error["type"], error["code"]) == ("BadRequestError", 400)
 
 
-async def test_an_unknown_model_is_not_found() -> None:
-    response = await post({**chat(), "model": "qwen/other"})
+@pytest.mark.parametrize("model", ["qwen/other", "observer/nope"])
+async def test_an_unknown_model_is_not_found(model: str) -> None:
+    response = await post({**chat(), "model": model})
     assert response.status_code == 404
     assert response.json()["error"]["param"] == "model"
 

@@ -197,6 +197,12 @@ def test_a_page_below_a_file_is_refused_saying_what_is_no_folder(tmp_path: Path)
     check_output(tmp_path / "new" / "x.html", [])
 
 
+@pytest.mark.parametrize("name", ["clip.mp4", "labels.json", "page"])
+def test_a_page_is_written_over_nothing_but_pages(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"written as \.html or \.htm"):
+        check_output(tmp_path / name, [])
+
+
 async def test_a_browser_that_goes_away_while_it_sends_a_label_is_no_error() -> None:
     sent = []
 
