@@ -192,10 +192,12 @@ class Scored(NamedTuple):
 
 
 def score_clips(run: RunResults[ClipScore], gold: GoldSet) -> Scored:
-    """Every clip of the run or the labels, judged. Clips and turns noted as not to be counted are left out."""
+    """Every clip of the run or the labels, judged. What is noted as not to be counted is left out: turns, clips, the run."""
     clips = dict(run.clips)
     labels = clip_gold(gold, data_version=run.facts.data_version)
     noted = run.facts.excluded_clips()
+    if (reason := run.facts.excluded_run()) is not None:
+        noted = dict.fromkeys((*clips, *labels), f"the run: {reason}") | noted
     turns = run.facts.excluded_turns()
     found = {
         clip: tuple(item for item in items(clips[clip].answers, label.answers) if not _noted(turns, clip, item.key))

@@ -48,7 +48,7 @@ class Confusion(Struct, frozen=True, kw_only=True):
     question_id: str
     matrices: tuple[Matrix, ...]
     excluded: tuple[str, ...]
-    """Clips that a note of one of the runs says are not to be counted."""
+    """Clips that a note of one of the runs says are not to be counted, or all of a run that a note leaves out as a whole."""
 
 
 Answers = dict[TurnKey, str]
@@ -89,6 +89,7 @@ class ConfusionOfQuestion:
 
     def combine(self, runs: Sequence[RunResults[Answers]]) -> Combined[Confusion, None]:
         excluded = sorted({clip for run in runs for clip in run.facts.excluded_clips()})
+        whole = {clip for run in runs if run.facts.excluded_run() is not None for clip, _ in run.clips}
         pairs = {(party, i): self._pairs(run, party, excluded) for party in Party for i, run in enumerate(runs)}
         matrices = []
         for party in Party:
@@ -98,13 +99,20 @@ class ConfusionOfQuestion:
             if of_party:
                 every = sorted({*seen, *answered}, key=_order)
                 matrices += [_matrix(i, self._question, party, pairs[party, i], every) for i in range(len(runs))]
-        return Combined(Confusion(question_id=self._question, matrices=tuple(matrices), excluded=tuple(excluded)), None)
+        return Combined(
+            Confusion(
+                question_id=self._question, matrices=tuple(matrices), excluded=tuple(sorted({*excluded, *whole}))
+            ),
+            None,
+        )
 
     def _pairs(self, run: RunResults[Answers], party: Party, excluded: Sequence[str]) -> list[tuple[ClipId, str, str]]:
         key = TurnKey(self._question, party)
         turns = run.facts.excluded_turns()
         labels = clip_gold(self._gold, data_version=run.facts.data_version)
-        found = []
+        found: list[tuple[ClipId, str, str]] = []
+        if run.facts.excluded_run() is not None:
+            return found
         for clip, answers in run.clips:
             gold: GoldAnswer | None = labels[clip].answers.get(key) if clip in labels else None
             noted = (

@@ -56,14 +56,19 @@ def open_sources(paths: Iterable[Path], *, clip: str | None = None) -> Iterator[
         yield [StoredLog(reader, clip=None if clip is None else find_clip(reader, clip)) for reader in readers]
 
 
-def read_clip_set(path: Path | None, runs: Iterable[Path], labelled: Collection[str] = ()) -> frozenset[str] | None:
+def read_clip_set(
+    path: Path | None, runs: Iterable[Path] | None = None, labelled: Collection[str] = ()
+) -> frozenset[str] | None:
     """The clip ids in a file, as extraction reads them. None for no file.
 
-    Raises InputError for one that neither a run nor a label knows: a slip of the pen would drop a clip unseen.
+    Raises InputError for one that neither ``runs`` (unless None) nor a label knows: a slip of the pen would drop a
+    clip unseen.
     """
     if path is None:
         return None
     wanted, known = read_ids(path), set(labelled)
+    if runs is None:
+        return wanted
     for run in runs:
         with open_log(run) as log:
             known.update(log.clips())

@@ -30,9 +30,9 @@ def retrofit_run(
     run: Path, gold: Path, *, clips: Path | None = None, mapped: Path | None = None
 ) -> Projected[Retrofitted, None]:
     """What the run's descriptions map to, beside what was chosen; by the mapper's log where one is given."""
-    stored = load_labels(gold)
-    only = read_clip_set(clips, [run], stored.clip_ids)
     with open_sources([run, *([mapped] if mapped is not None else [])]) as logs:
+        stored = load_labels(gold)
+        only = read_clip_set(clips, [run], stored.clip_ids)
         labels, mapping = labels_for(logs[:1], stored, only)
         return project(RetrofitDescribeMap(labels, mapping=mapping), logs, clips=only)
 

@@ -27,9 +27,9 @@ def score_run(
 
     With ``samples``, as it would have been with the first so many samples of each turn alone.
     """
-    stored = load_labels(gold)
-    only = read_clip_set(clips, [run], stored.clip_ids)
     with open_sources([run]) as logs:
+        stored = load_labels(gold)
+        only = read_clip_set(clips, [run], stored.clip_ids)
         if samples is not None:
             logs = [with_fewer_samples(run, samples)]
         labels, mapping = labels_for(logs, stored, only)
@@ -42,9 +42,9 @@ def compare_runs(
     """The comparison of two or more runs. Raises InputError for one alone, or for runs of several ledgers."""
     if len(runs) < 2:
         raise InputError("compare needs two or more runs; name another one")
-    stored = load_labels(gold)
-    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
+        stored = load_labels(gold)
+        only = read_clip_set(clips, runs, stored.clip_ids)
         labels, mapping = labels_for(logs, stored, only)
         return project(CompareRuns(labels, mapping=mapping, seed=seed, resamples=resamples), logs, clips=only)
 
@@ -53,9 +53,9 @@ def confusion_of(
     runs: Sequence[Path], gold: Path, question_id: str, *, clips: Path | None = None
 ) -> Projected[Confusion, None]:
     """The confusion matrices of one question. Raises InputError for one that the runs' ledger doesn't have."""
-    stored = load_labels(gold)
-    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
+        stored = load_labels(gold)
+        only = read_clip_set(clips, runs, stored.clip_ids)
         ledger = log_ledger(logs[0])
         if ledger is not None and question_id not in ledger:
             known = ", ".join(sorted(question.id for question in ledger.questions))
@@ -66,9 +66,9 @@ def confusion_of(
 
 def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = None) -> Projected[Scan, None]:
     """Everything a scan finds in these runs, by the shipped validation rules; labels serve propagation alone."""
-    stored = load_labels(gold) if gold is not None else gold_set({})
-    only = read_clip_set(clips, runs, stored.clip_ids)
     with open_sources(runs) as logs:
+        stored = load_labels(gold) if gold is not None else gold_set({})
+        only = read_clip_set(clips, runs, stored.clip_ids)
         labels, mapping = stored, GoldMapping()
         if gold is not None:
             labels, mapping = labels_for(logs, stored, only)

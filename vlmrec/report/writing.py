@@ -21,9 +21,9 @@ SUFFIXES = (".md", ".html")
 
 def make_report(runs: Sequence[Path], gold: Path | None, *, clips: Path | None, seed: int, resamples: int) -> Report:
     """The report on these runs; without labels, what can be said without them."""
-    stored = load_labels(gold) if gold is not None else None
-    only = read_clip_set(clips, runs, stored.clip_ids if stored is not None else ())
     with open_sources(runs) as logs:
+        stored = load_labels(gold) if gold is not None else None
+        only = read_clip_set(clips, runs, stored.clip_ids if stored is not None else ())
         rules, rules_hash = shipped_rules()
         if stored is None:
             return build_report(

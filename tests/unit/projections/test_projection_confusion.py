@@ -52,6 +52,14 @@ def test_a_clip_noted_as_not_to_be_counted_is_in_no_matrix() -> None:
     assert one.excluded == ("a",)
 
 
+def test_a_run_noted_as_not_to_be_counted_has_nothing_in_its_matrix() -> None:
+    runs, gold = world()
+    runs[1].note("wrong engine")
+    one = project(ConfusionOfQuestion(gold, "q_maneuver"), [run.log() for run in runs]).result
+    assert [matrix.items for matrix in one.matrices] == [4, 0]
+    assert one.excluded
+
+
 def test_the_command_draws_them_and_names_the_clips(tmp_path: Path) -> None:
     runs, gold = world()
     for one in gold.reviewed.values():

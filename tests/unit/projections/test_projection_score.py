@@ -134,6 +134,17 @@ def test_excluded_clips_are_outside_every_count_of_layer_two_and_named_by_reason
     assert found.layer2.excluded == {"note: blurred lens": 1, "policy": 1}
 
 
+def test_a_run_noted_as_not_to_be_counted_is_outside_every_count() -> None:
+    run = RunBuilder(clips=["a", "b"])
+    for clip in ("a", "b"):
+        run.clip(clip).turn("q_maneuver", "self", value="straight").submit("confirmed", ["차43-2"]).finish()
+    run.note("wrong engine")
+    gold = labels(*(label(clip, "차43-2", answers={("q_maneuver", "self"): "straight"}) for clip in ("a", "b")))
+    found = score(run, gold)
+    assert (found.layer2.clips, found.layer2.match, found.layer1.total.items) == (0, 0, 0)
+    assert found.layer2.excluded == {"note: the run: wrong engine": 2}
+
+
 def test_a_turn_noted_as_not_to_be_counted_is_no_item() -> None:
     run = RunBuilder(clips=["c"])
     run.clip("c").turn("q_maneuver", "self", value="straight").turn("q_maneuver", "other", value="straight")
