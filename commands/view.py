@@ -65,7 +65,6 @@ def command(
     from vlmrec.commands._output import note, print_json, warn
     from vlmrec.question import Language
     from vlmrec.report.logs import read_clip_set
-    from vlmrec.stages.clips import read_clip_set as read_ids
     from vlmrec.viewer.view import check_output, write_view
 
     if export_labels is not None:
@@ -75,7 +74,7 @@ def command(
         if as_json:
             return print_json({"labels": paths})
         return click.echo("".join(f"{path}\n" for path in paths), nl=False)
-    only = read_clip_set(clips, runs) if runs else read_ids(clips) if clips is not None else None
+    only = read_clip_set(clips, runs or None)
     words = cast(Language, language)
     if serve:
         from datetime import UTC, datetime

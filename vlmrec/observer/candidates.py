@@ -7,8 +7,8 @@ import numpy as np
 
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.road import DARK
 
-DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 ALOOF = 0.25  # taken off the score of what comes no nearer

@@ -23,17 +23,6 @@ class Flow(NamedTuple):
         return self.after - self.before
 
 
-def track_corners(before: Gray, after: Gray, *, mask: Gray, most: int = 300, spacing: int = 7) -> Flow:
-    """The flow at corners of ``before`` inside ``mask``. Empty where nothing can be tracked."""
-    nothing = np.zeros((0, 2), np.float32)
-    if before.shape != after.shape:
-        return Flow(nothing, nothing)
-    corners = cv2.goodFeaturesToTrack(before, most, 0.01, spacing, mask=mask)
-    if corners is None or len(corners) == 0:
-        return Flow(nothing, nothing)
-    return track_points(before, after, np.asarray(corners, np.float32).reshape(-1, 2))
-
-
 def track_points(before: Gray, after: Gray, points: Points) -> Flow:
     """The flow at ``points``; those not found again are left out."""
     if not len(points):
