@@ -44,7 +44,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
-        aloof = 0.0 if _closing(path, time) else ALOOF
+        aloof = 0.0 if closing(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
@@ -141,7 +141,7 @@ def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     return steady and (far < 0.25 * height or still or dark)
 
 
-def _closing(path: Path, time: float) -> bool:
+def closing(path: Path, time: float) -> bool:
     """Whether it came nearer, along the road or across it, in the last two seconds: what doesn't is not run into.
 
     One in sight for less is given the benefit of the doubt.
