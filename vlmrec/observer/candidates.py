@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from vlmrec.observer.measure import Measures
+from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, untorn
 from vlmrec.observer.road import DARK
 
@@ -40,7 +41,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
         path = untorn(whole, time)
         if path.times[0] > time - 0.25 or len(path.times) < 7:
             continue
-        if _fixture(path, time, height, dark):
+        if _fixture(path, time, height, dark) or gone_by(path, time, height):
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)

@@ -220,7 +220,9 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     never = 0.9 if len(known) > 0.6 * before.sum() and float(known.min()) > STANDS * view.usual else 0.0
     last = view.pace[(measures.times >= contact.time - 0.6) & before]
     stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
-    stands = stands and not any(s.state == "moving" and s.start < contact.time - 0.1 and s.end > contact.time - 0.6 for s in scene.ego)
+    stands = stands and not any(
+        s.state == "moving" and s.start < contact.time - 0.1 and s.end > contact.time - 0.6 for s in scene.ego
+    )
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
     place = _place(own, lanes, measures)
     candidate = overtaken(view.paths, own, place, contact.time, measures.size[1]) or candidate
