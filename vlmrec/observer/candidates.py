@@ -7,7 +7,7 @@ import numpy as np
 
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.passing import gone_by
-from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.paths import Path, since_leap, untorn
 from vlmrec.observer.road import DARK
 
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
@@ -38,8 +38,8 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     dark = is_dark(measures)
     found: list[Candidate] = []
     for whole in paths:
-        path = untorn(whole, time)
-        if path.times[0] > time - 0.25 or len(path.times) < 7:
+        path = since_leap(untorn(whole, time), time)
+        if len(path.times) < 7 or path.times[0] > time - 0.25:
             continue
         if _fixture(path, time, height, dark) or gone_by(path, time, height):
             continue

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 LATEST = 1.5  # s over which its coming nearer is carried on
 USABLE = (0.06, 0.24)  # of the picture's height below the vanishing point: rows that tell distance
 LEAST = 8  # such rows that a straight line needs
-LONG = 0.03  # 1/px of way: a lorry and the ego, end to end, for any usual camera
+LONG = 0.02  # 1/px of way: a car and the ego, end to end, for most cameras
 ASIDE = 0.45  # lanes off the camera of one that went by and not into the ego
 
 
