@@ -24,6 +24,8 @@ def level_and_rate(path: Path, height: int) -> tuple[float, float] | None:
     if use.sum() < LEAST:
         return None
     use &= path.times > path.times[use][-1] - LATEST
+    if use.sum() < LEAST // 2:
+        return None
     slope, offset = np.polyfit(path.times[use], 1 / path.near[use], 1)
     return (float(-offset / slope), float(-slope)) if slope < 0 else None
 

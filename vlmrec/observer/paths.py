@@ -20,6 +20,7 @@ STEADY = 1.0  # s at one place
 TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
 HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
 NEARER_AT_ONCE, FAR_OFF = 2.0, 72.0  # times its distance row, from one sighting to the next, while still above so many px
+AT_ONCE = 0.2  # s between those sightings, at most
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -131,8 +132,8 @@ def since_leap(path: Path, until: float) -> Path:
 
     Far off only: close by, a foot that comes out of the shade or from behind the bonnet may be much nearer than it seemed.
     """
-    before = path.near[path.times <= until]
-    leaps = (before[1:] > NEARER_AT_ONCE * before[:-1]) & (before[:-1] < FAR_OFF)
+    before, times = path.near[path.times <= until], path.times[path.times <= until]
+    leaps = (before[1:] > NEARER_AT_ONCE * before[:-1]) & (before[:-1] < FAR_OFF) & (np.diff(times) < AT_ONCE)
     return path.part(slice(int(np.flatnonzero(leaps)[-1]) + 1, None)) if leaps.any() else path
 
 
