@@ -25,7 +25,6 @@ FILLED_ABOVE = 0.6  # the same above a shadow or paint
 FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
 NARROWEST, WIDEST = 0.45, 6.0  # camera heights
 NARROWEST_CUT = 0.15  # the same for what the picture's edge cuts off
-FEET = 24  # places of its foot that are kept, evenly over its columns
 
 
 class Obstacle(NamedTuple):
@@ -35,7 +34,6 @@ class Obstacle(NamedTuple):
     visible side. ``foot_left``/``foot_right`` are where its foot lies across the road, in camera heights right of the
     camera, over all its columns: the side that faces the camera's way keeps its place there even where the picture
     cuts the rest off. ``front`` is the row of its far end's foot. ``hidden`` says that its foot is cut off by the bonnet or the picture's bottom.
-    ``feet`` are some places of its foot that aren't: camera heights right of the camera, and the row.
     """
 
     base: float
@@ -47,7 +45,6 @@ class Obstacle(NamedTuple):
     foot_right: float
     front: float
     hidden: bool
-    feet: tuple[tuple[float, float], ...] = ()
 
     def foot_at(self, columns: Floats) -> Floats:
         """The row its foot has at picture columns, 0 where it isn't: flat in front, running to its far end at the side."""
@@ -202,11 +199,6 @@ def _measure(
     shown = columns[open_foot] if open_foot.sum() >= 3 else columns
     across = (shown - point.x) / np.maximum(bases[shown] - point.y, 1.0)
     foot_left, foot_right = (float(edge) for edge in np.percentile(across, (6, 94)))
-    feet_shown = []
-    if open_foot.sum() >= 3:
-        few = np.unique(np.linspace(0, len(shown) - 1, FEET).round().astype(int))
-        feet_shown = [(float(across[i]), float(bases[shown[i]] - point.y)) for i in few]
     return Obstacle(
-        base, left, right, float(first), float(last), foot_left, foot_right, float(np.percentile(feet, 5)), hidden,
-        tuple(feet_shown),
-    )  # fmt: skip
+        base, left, right, float(first), float(last), foot_left, foot_right, float(np.percentile(feet, 5)), hidden
+    )

@@ -166,5 +166,4 @@ def _merged(pieces: Sequence[Obstacle]) -> Obstacle:
         foot_left=min(piece.foot_left for piece in pieces),
         foot_right=max(piece.foot_right for piece in pieces),
         front=min(piece.front for piece in pieces),
-        feet=tuple(foot for piece in pieces for foot in piece.feet),
     )

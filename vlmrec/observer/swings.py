@@ -21,10 +21,7 @@ from vlmrec.observer.tracks import Track
 
 Floats = NDArray[np.float64]
 
-SIDE = (0.001, 0.6)  # of its stretch of road, 1/px from the rear end and share: its side without rear and far bumper
-LAST = 0.011  # 1/px: such a stretch where no further one stands
 NEAR = 25.0  # px: a distance row
-FEW = 4  # places of its foot that its side's place in a picture is told from
 LATE, BEFORE = 0.6, 2.2  # s before it was last seen: within the first it swings out, between the two it stands
 STOOD, LEFT = 4, 3  # pictures in these times
 STEADY = (
@@ -32,7 +29,7 @@ STEADY = (
 )
 MOST = 0.5  # lanes: what seems to come over further before it leaves the picture is another thing
 UNSEEN = 0.6  # s at most from when it was last seen to the contact
-OVER, RATHER = 0.06, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
+OVER, RATHER = 0.08, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
 
 
@@ -53,7 +50,7 @@ def swinger(
         at = row.at(place)
         if at is None or row.tracks[at] is None:
             continue
-        overs = [_of_row(row, index, tracks, measures, lanes, way, time) for index in range(at + 1)]
+        overs = [_of_row(row, index, tracks, measures, lanes, time) for index in range(at + 1)]
         over, others = overs[at], [other[1] for other in overs[:at] if other is not None]
         number = row.tracks[at]
         if over is None or number is None or not others or time - over[0] > UNSEEN:
@@ -84,44 +81,35 @@ def _straight_ahead(candidate: Candidate, swung: int, time: float) -> bool:
 
 
 def _of_row(
-    row: Row, index: int, tracks: Sequence[Track], measures: Measures, lanes: Lanes, way: Floats, time: float
+    row: Row, index: int, tracks: Sequence[Track], measures: Measures, lanes: Lanes, time: float
 ) -> tuple[float, float] | None:
-    number, rear = row.tracks[index], row.rears[index]
+    number = row.tracks[index]
     if number is None:
         return None
-    length = row.rears[index + 1] - rear if index + 1 < len(row.rears) else LAST
     sides = []
-    for sighting in tracks[number].sightings:
-        if sighting.time > time + 0.05:
-            break
-        gone, ego = (float(np.interp(sighting.time, measures.times, values)) for values in (way, lanes.offset))
-        places = [
-            across / lanes.spacing + ego
-            for across, low in sighting.obstacle.feet
-            if low > NEAR and SIDE[0] < gone + 1 / low - rear < SIDE[1] * length
-        ]
-        if len(places) >= FEW:
-            sides.append((sighting.time, np.array(places) if row.right else -np.array(places)))
+    for time_, obstacle in ((s.time, s.obstacle) for s in tracks[number].sightings):
+        if time_ > time + 0.05 or obstacle.base < NEAR:
+            continue
+        inner = obstacle.foot_left if row.right else -obstacle.foot_right
+        ego = float(np.interp(time_, measures.times, lanes.offset))
+        sides.append((time_, inner / lanes.spacing + (ego if row.right else -ego)))
     return came_over(sides)
 
 
-def came_over(sides: Sequence[tuple[float, Floats]]) -> tuple[float, float] | None:
+def came_over(sides: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     """When a vehicle was last seen, and the lanes that its side came over before, from its places (time, lanes outwards).
 
-    The middle of its side and the quarter nearest to the ego must both have come over, and in more than one picture.
+    It must have come over in more than one picture.
     """
     if not sides:
         return None
-    times = np.array([time for time, _ in sides])
+    times, places = (np.array(values) for values in zip(*sides, strict=True))
     late = times > times[-1] - LATE
     before = ~late & (times > times[-1] - BEFORE)
     if before.sum() < STOOD or late.sum() < LEFT:
         return None
-    over = []
-    for share in (25, 50):
-        places = np.array([np.percentile(values, share) for _, values in sides])
-        place = float(np.median(places[before]))
-        if float(np.median(np.abs(places[before] - place))) > STEADY:
-            return None
-        over.append(place - float(np.sort(places[late])[1]))
-    return (float(times[-1]), min(over)) if min(over) <= MOST else None
+    place = float(np.median(places[before]))
+    over = place - float(np.sort(places[late])[1])
+    if float(np.median(np.abs(places[before] - place))) > STEADY or over > MOST:
+        return None
+    return float(times[-1]), over

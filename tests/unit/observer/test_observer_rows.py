@@ -37,9 +37,7 @@ def seen(rear: float, way: float, over: float = 0.0) -> Obstacle | None:
     near, front = 1 / max(begins, edge), 1 / ends
     left = POINT + side * near
     right = min(POINT + (side + 1.4) * near, WIDTH - 1.0)
-    rows = np.linspace(front, near, 16)
-    feet = tuple((side, float(row)) for row in rows)
-    return Obstacle(near, left, right, POINT + side * front, right, side, side + 1.4, front, False, feet)
+    return Obstacle(near, left, right, POINT + side * front, right, side, side + 1.4, front, False)
 
 
 def film(over: int | None = None, cars: int = 4) -> tuple[Measures, Lanes]:
@@ -77,7 +75,7 @@ def test_rear_ends_are_told_by_the_places_they_are_seen_at_again_and_again() -> 
 def test_what_waits_is_seen_by_chance_or_goes_across_tells_no_rear_end() -> None:
     waits = [(0.05, 0.02, 1.3)] * 40
     passing = [(0.08, 0.001 * step, 1.3) for step in range(20)]
-    by_chance = [one for step, one in enumerate(passing) if not 5 < step < 17]
+    by_chance = [one for step, one in enumerate(passing) if not 3 < step < 17]
     across = [(place, way, 1.3 - 30 * way) for place, way, _ in passing]
     assert rear_ends(waits + passing) == (pytest.approx(0.08),)
     assert rear_ends(waits + by_chance) == ()
@@ -119,9 +117,8 @@ def test_the_place_along_the_road_names_one_of_the_row() -> None:
 
 
 def test_a_shadow_in_one_picture_and_another_thing_are_no_coming_over() -> None:
-    def sides(late: list[float]) -> list[tuple[float, Floats]]:
-        places = [0.8] * 20 + late
-        return [(index / 15, np.full(6, place)) for index, place in enumerate(places)]
+    def sides(late: list[float]) -> list[tuple[float, float]]:
+        return [(index / 15, place) for index, place in enumerate([0.8] * 20 + late)]
 
     assert came_over(sides([0.8] * 5 + [0.5] + [0.8] * 3)) == (pytest.approx(28 / 15), pytest.approx(0.0))
     came = came_over(sides([0.8] * 5 + [0.75, 0.7, 0.68, 0.66]))
