@@ -19,7 +19,10 @@ LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting t
 STEADY = 1.0  # s at one place
 TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
 HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
-NEARER_AT_ONCE, FAR_OFF = 2.0, 72.0  # times its distance row, from one sighting to the next, while still above so many px
+NEARER_AT_ONCE, FAR_OFF = (
+    2.0,
+    72.0,
+)  # times its distance row, from one sighting to the next, while still above so many px
 AT_ONCE = 0.2  # s between those sightings, at most
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 

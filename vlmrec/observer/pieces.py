@@ -21,7 +21,10 @@ HIDDEN, SHARED = 1.2, 0.35  # s that a vehicle may be out of sight between two p
 LEAST = 4  # sightings that a place is the median of
 APPEARED = 60.0  # px: a distance row; nearer than this nothing comes into sight but from the picture's edge
 LONG, ASIDE = 0.012, 0.3  # 1/px of way, a vehicle's length; lanes: between an end and what takes over there
-FOLLOWED, PAUSE = 1.0, 0.3  # s that the earlier one was followed at least; and between its end and the later's beginning
+FOLLOWED, PAUSE = (
+    1.0,
+    0.3,
+)  # s that the earlier one was followed at least; and between its end and the later's beginning
 NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``
 
 
