@@ -17,7 +17,7 @@ from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.passing import gone_by
-from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.paths import Path, since_leap, untorn
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
@@ -198,6 +198,12 @@ def test_who_came_towards_the_ego_and_is_behind_it_by_now_was_not_hit() -> None:
     assert not gone_by(oncoming, CONTACT - 0.6, 360)  # its rear may still be beside the ego
     in_the_way = oncoming._replace(across=oncoming.across + 0.8)
     assert not gone_by(in_the_way, CONTACT, 360)
+
+
+def test_what_is_twice_as_near_at_once_far_off_is_another_thing() -> None:
+    leader = a_path(np.full(len(TIMES), -0.3), near=np.where(CONTACT - 1.0 > TIMES, 40.0, 110.0))
+    assert since_leap(leader, CONTACT).times[0] == pytest.approx(CONTACT - 1.0, abs=0.1)
+    assert len(since_leap(leader._replace(near=leader.near * 2), CONTACT).times) == len(TIMES)  # close by, a foot hides
 
 
 def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -> None:

@@ -123,7 +123,7 @@ def test_pieces_at_one_place_on_the_road_are_one_vehicle() -> None:
 
 
 def test_what_appears_in_mid_road_close_ahead_is_what_was_followed_there_up_to_then() -> None:
-    begun = of(standing(beside=0.2, ahead=0.011, pace=0.3), slice(None, 50))
+    begun = of(standing(beside=0.2, ahead=0.014, pace=0.3), slice(None, 50))
     rest = of(standing(beside=0.2, ahead=0.006, pace=0.3), slice(50, None), 1)
     (one,) = joined([begun, rest], TIMES, WAY)
     assert (one.number, len(one.times)) == (1, len(TIMES))
