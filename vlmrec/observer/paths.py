@@ -132,9 +132,7 @@ def whole_until(times: Floats, places: Floats, until: float) -> int:
     return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
 
 
-def _joined(
-    middle: Floats, feet: Floats, cut: NDArray[np.bool_], hidden: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
+def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place.
 
     Of one that was cut off and hardly ever seen whole only that side is known.
