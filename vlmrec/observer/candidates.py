@@ -13,7 +13,7 @@ CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this l
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
 ALOOF = 0.25  # taken off the score of what comes no nearer
 NEARER, COME_OVER = 1.15, 0.12  # growth of its distance row, and lanes across: more is coming nearer
-SWUNG_OUT = 0.08  # lanes across just before the contact, of a vehicle that begins to swing out
+SWUNG_OUT = 0.1  # lanes across just before the contact, of a vehicle that begins to swing out
 STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
@@ -28,6 +28,7 @@ class Candidate(NamedTuple):
     how: Literal["ahead", "beside", "passed"]
     score: float
     lonely: bool  # no other vehicle comes close to its score
+    over: float | None = None  # lanes that it alone of a standing row came over just before
 
 
 def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
