@@ -65,7 +65,9 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     usual = usual_pace(pace)
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
-    lanes, comb, column, steered = course(lanes, measures, pace)
+    jolts = find_jolts(measures.steps)
+    knocks = [jolt.time for jolt in jolts if jolt.ratio >= LIKELY_JOLT]
+    lanes, comb, column, steered = course(lanes, measures, pace, knocks)
     way = travelled(measures, pace)
     measures, rows = in_rows(measures, lanes, way)
     paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
@@ -73,7 +75,6 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     view = View(measures, lanes, comb, steered, pace, way, usual, paths, rows)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
-    jolts = find_jolts(measures.steps)
     contact, candidate = _contact(view, jolts) if hint is None else _told(view, jolts, hint)
     if contact is None:
         own = ego_keeping(lanes, measures, float(times[-1]), steered)

@@ -197,12 +197,12 @@ def _place(
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
     if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
-        return "edge" if behind < HUGS else None
+        return "edge" if right and behind < HUGS else None  # on the left is the middle of the road, or a one-way street
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     if DASHED[0] < near_paint < DASHED[1]:
         return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
-    return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
+    return "edge" if right and far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 
 def _shown(values: Floats) -> Floats:
