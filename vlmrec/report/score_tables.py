@@ -75,7 +75,17 @@ def _layer2(score: Score) -> Table:
         notes.append(f"{layer2.truncated} clips decoded only in part")
     if layer2.equivalent:
         notes.append(f"footnote: misjudged, but called equivalent by the label: {', '.join(layer2.equivalent)}")
-    if layer2.unlabelled:
+    if (
+        layer2.unlabelled
+        and not layer2.clips
+        and not layer2.excluded
+        and not score.layer1.total.items
+        and not score.layer1.not_asked
+    ):
+        notes.append(
+            f"none of the run's {len(layer2.unlabelled)} clips has a label: are these the labels of other clips?"
+        )
+    elif layer2.unlabelled:
         notes.append(f"{len(layer2.unlabelled)} clips of the run have no settled chart and are not counted")
     if score.gold.disputed_charts:
         notes.append(f"{score.gold.disputed_charts} clips have a final chart in dispute between labellers")
