@@ -75,13 +75,8 @@ def _layer2(score: Score) -> Table:
         notes.append(f"{layer2.truncated} clips decoded only in part")
     if layer2.equivalent:
         notes.append(f"footnote: misjudged, but called equivalent by the label: {', '.join(layer2.equivalent)}")
-    if (
-        layer2.unlabelled
-        and not layer2.clips
-        and not layer2.excluded
-        and not score.layer1.total.items
-        and not score.layer1.not_asked
-    ):
+    matched = layer2.clips > layer2.no_outcome or score.layer1.total.items or score.layer1.not_asked
+    if layer2.unlabelled and not matched:
         notes.append(
             f"none of the run's {len(layer2.unlabelled)} clips has a label: are these the labels of other clips?"
         )
