@@ -27,7 +27,8 @@ HUGS = 0.12  # lanes between a line and the side of what stands behind it: in th
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
-IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
+IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
+COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
 def rival_from(
@@ -151,10 +152,11 @@ def _heading(
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
     if whole.share > 0.2:
-        return "same"
+        turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
+        return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
     if stood > 0 and whole.share > BACKWARDS:
         return "same" if time - path.times[0] >= IN_SIGHT else None
-    oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    oncoming = whole.share < COMING and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
     if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
         return None  # steadily slower than anything that comes
     return "oncoming" if oncoming else None
