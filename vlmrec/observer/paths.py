@@ -133,7 +133,9 @@ def whole_until(times: Floats, places: Floats, until: float) -> int:
 
 def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place."""
-    right = float(np.median(middle)) > 0
+    quarter = max(3, len(middle) // 4)
+    first, last = float(np.median(middle[:quarter])), float(np.median(middle[-quarter:]))
+    right = max(first, last, key=abs) > 0
     outwards = 1.0 if right else -1.0
     inner = feet[:, 0] if right else feet[:, 1]
     whole = np.flatnonzero(~cut)
