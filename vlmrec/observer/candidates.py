@@ -18,6 +18,7 @@ STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
 ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
+SPRUNG_UP = 0.5  # of its score, what another must have that came nearer all the while
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 
 
@@ -66,15 +67,18 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
 def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
     """The same, but first the one followed for longest of those that are about as likely as the likeliest, or a part of it.
 
-    What has just appeared in mid-road is a piece of something.
+    What has just appeared in mid-road is a piece of something, of a barrier or of paint; where another was coming
+    nearer all the while, that one need not be as near.
     """
     first = found[0]
     if first.path.times[0] < time - 1.0:
         return list(found)
+    sprung_up = not first.path.cut[0]
     alike = [
         c
         for c in found[1:]
-        if c.path.times[0] < time - 1.0 and c.score > (0.6 if _coincide(c, first) else 0.85) * first.score
+        if c.path.times[0] < time - 1.0 and c.score > first.score * (
+            0.6 if _coincide(c, first) else SPRUNG_UP if sprung_up and _closing(c.path, time) else 0.85)
     ]
     if not alike:
         return list(found)

@@ -25,7 +25,6 @@ from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
 from vlmrec.observer.steering import course
 from vlmrec.observer.table import Hint
-from vlmrec.observer.threads import threaded
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +54,6 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     scene = Scene(len(times), float(times[0]), float(times[-1]), True, "", ego=ego_spans(times, stirs))
     if float(np.median([step.matched for step in measures.steps])) < 0.2:
         return scene._replace(usable=False, reason="the frames don't follow from one another", ego=())
-    measures = measures._replace(tracks=threaded(measures.tracks, measures.size[0]))
     lanes = measures.lanes
     pace = smooth_pace(measures)
     usual = usual_pace(pace)
