@@ -28,8 +28,7 @@ SHADE = (
     0.33,
     0.88,
 )  # of the road's lightness: what lies in the shade has that much, tyres and gaps under a vehicle less
-RIM_REACH = 5  # px, twice how far paint blends with the road around it, and one more
-RIM_DARKER = 6.0  # of lightness: what blends is no darker than the road, give or take its grain
+FRINGE = 5  # px across: the bare road around paint that blends with it, or passes for smooth as paint is
 DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only, and nothing casts a shadow
 
 
@@ -162,9 +161,10 @@ def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
     white = (away[:, :, 0] > 11.0) & (tint <= 6.0).all(axis=2)
     yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > 0.25 * light)
     paint = white | yellow
-    near_paint = cv2.dilate(paint.astype(np.uint8), np.ones((RIM_REACH, RIM_REACH), np.uint8)) > 0
-    rim = near_paint & (away[:, :, 0] > -RIM_DARKER) & (tint[:, :, 0] <= 6.0) & (away[:, :, 2] > -6.0)
-    result: Mask = shade | paint | rim
+    wide = cv2.morphologyEx(paint.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    fringe = cv2.dilate(wide, np.ones((FRINGE, FRINGE), np.uint8)) > 0
+    fringe &= (away[:, :, 0] > -6.0) & (tint[:, :, 0] <= 6.0) & (away[:, :, 2] > -6.0)
+    result: Mask = shade | paint | fringe
     return result
 
 
