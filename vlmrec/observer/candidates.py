@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.conduct import paces
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.passing import gone_by
+from vlmrec.observer.paths import Path, since_leap, untorn
 from vlmrec.observer.road import DARK
 
 Floats = NDArray[np.float64]
@@ -46,14 +47,14 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
     dark = is_dark(measures)
     found: list[Candidate] = []
     for whole in paths:
-        path = untorn(whole, time)
-        if path.times[0] > time - 0.25 or len(path.times) < 7:
+        path = since_leap(untorn(whole, time), time)
+        if len(path.times) < 7 or path.times[0] > time - 0.25:
             continue
-        if _fixture(path, time, height, dark):
+        if _fixture(path, time, height, dark) or gone_by(path, time, height):
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
-        aloof = 0.0 if _closing(path, time) else ALOOF
+        aloof = 0.0 if closing(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
@@ -96,7 +97,7 @@ def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
     if first.how != "ahead" or one.path.times[-1] > time - LATELY or not one.path.cut[-1]:
         return False
     at_last = first.path.beside[(first.path.times > time - 0.3) & (first.path.times <= time + 0.1)]
-    return len(at_last) > 0 and float(np.abs(np.median(at_last))) < IN_FRONT and _closing(first.path, time)
+    return len(at_last) > 0 and float(np.abs(np.median(at_last))) < IN_FRONT and closing(first.path, time)
 
 
 def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
@@ -119,7 +120,7 @@ def _enough(one: Candidate, first: Candidate, time: float) -> float:
     """The share of the likeliest one's score that is enough for another that was followed for longer."""
     if _coincide(one, first):
         return 0.6
-    return SPRUNG_UP if not first.path.cut[0] and _closing(one.path, time) else 0.85
+    return SPRUNG_UP if not first.path.cut[0] and closing(one.path, time) else 0.85
 
 
 def _coincide(one: Candidate, other: Candidate) -> bool:
@@ -181,7 +182,7 @@ def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     return steady and (far < 0.25 * height or still or dark)
 
 
-def _closing(path: Path, time: float) -> bool:
+def closing(path: Path, time: float) -> bool:
     """Whether it came nearer, along the road or across it, in the last two seconds: what doesn't is not run into.
 
     One in sight for less is given the benefit of the doubt.
