@@ -176,10 +176,10 @@ def _low(paint: Mask, height: int) -> Mask:
     return result
 
 
-def _run(mask: Mask) -> NDArray[np.int64]:
+def _run(mask: Mask) -> NDArray[np.int16]:
     """How many pixels of ``mask`` follow one another above each pixel, with itself."""
-    count = np.cumsum(mask, axis=0)
-    result: NDArray[np.int64] = count - np.maximum.accumulate(np.where(mask, 0, count), axis=0)
+    count = np.cumsum(mask, axis=0, dtype=np.int16)
+    result: NDArray[np.int16] = count - np.maximum.accumulate(np.where(mask, np.int16(0), count), axis=0)
     return result
 
 
