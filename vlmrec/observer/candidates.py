@@ -120,7 +120,13 @@ def _enough(one: Candidate, first: Candidate, time: float) -> float:
     """The share of the likeliest one's score that is enough for another that was followed for longer."""
     if _coincide(one, first):
         return 0.6
-    return SPRUNG_UP if not first.path.cut[0] and closing(one.path, time) else 0.85
+    return SPRUNG_UP if _stays_aside(first.path, time) and closing(one.path, time) else 0.85
+
+
+def _stays_aside(path: Path, time: float) -> bool:
+    """Whether it sprang up in mid-road and kept its place beside the ego's way, as a piece of a barrier does."""
+    inner = path.inner[path.times <= time + 0.05]
+    return bool(not path.cut[0] and np.abs(inner).min() >= ASIDE and np.ptp(inner) < 2 * STILL)
 
 
 def _coincide(one: Candidate, other: Candidate) -> bool:

@@ -28,8 +28,6 @@ SHADE = (
     0.33,
     0.88,
 )  # of the road's lightness: what lies in the shade has that much, tyres and gaps under a vehicle less
-FRINGE = 5  # px across: the bare road around paint that blends with it, or passes for smooth as paint is
-LOW = 0.3  # of the distance row: a stripe across the road is seen no higher, a vehicle's body is
 DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only, and nothing casts a shadow
 
 
@@ -161,25 +159,7 @@ def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
     shade &= (tint[:, :, 0] <= 5.0) & (tint[:, :, 1] <= 6.0)
     white = (away[:, :, 0] > 11.0) & (tint <= 6.0).all(axis=2)
     yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > 0.25 * light)
-    paint = white | yellow
-    fringe = cv2.dilate(_low(paint, picture.shape[0]).astype(np.uint8), np.ones((FRINGE, FRINGE), np.uint8)) > 0
-    fringe &= (away[:, :, 0] > -6.0) & (tint[:, :, 0] <= 6.0) & (away[:, :, 2] > -6.0)
-    result: Mask = shade | paint | fringe
-    return result
-
-
-def _low(paint: Mask, height: int) -> Mask:
-    """What of ``paint``, from row ``model.top`` on, is too low in the picture to stand up as a vehicle's body does."""
-    down, up = _run(paint), _run(paint[::-1])[::-1]
-    below = np.arange(len(paint))[:, None] + TOP * height
-    result: Mask = paint & (down + up - 1 < np.maximum(LOW * below, 4.0))
-    return result
-
-
-def _run(mask: Mask) -> NDArray[np.int16]:
-    """How many pixels of ``mask`` follow one another above each pixel, with itself."""
-    count = np.cumsum(mask, axis=0, dtype=np.int16)
-    result: NDArray[np.int16] = count - np.maximum.accumulate(np.where(mask, np.int16(0), count), axis=0)
+    result: Mask = shade | white | yellow
     return result
 
 

@@ -37,7 +37,7 @@ COMER = a_path(1, 0.9 - 0.6 * TIMES / CONTACT, 40 * np.exp(0.18 * TIMES))
 
 
 def test_what_has_just_sprung_up_beside_the_way_is_not_what_was_coming_nearer_all_the_while() -> None:
-    piece = a_path(0, -0.3, 190.0, since=CONTACT - 0.8)
+    piece = a_path(0, -0.6, 190.0, since=CONTACT - 0.8)
     found = candidates([piece, COMER], CONTACT, DAY)
     assert [c.path.number for c in found] == [1, 0]
     assert found[0].lonely

@@ -8,7 +8,7 @@ from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.lanes import COLUMNS, fit_lanes, lasting
 from vlmrec.observer.obstacles import find_obstacles
-from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, flat_pixels
+from vlmrec.observer.road import Mask, RoadModel, bonnet_floor
 
 Floats = NDArray[np.float64]
 
@@ -103,14 +103,3 @@ def test_two_vehicles_with_road_or_a_third_far_behind_between_them_stay_two() ->
 def test_two_vehicles_beside_each_other_at_one_distance_stay_two_where_their_sides_fill_the_gap() -> None:
     mask = scenery((300, 360, 209), (361, 380, 197), (381, 450, 209))
     assert len(find_obstacles(mask, model(), POINT)) == 3
-
-
-def test_where_paint_blends_with_the_road_is_paint_and_the_dark_under_a_vehicle_is_not() -> None:
-    picture = np.full((HEIGHT, WIDTH, 3), 128, np.uint8)
-    picture[240:250] = (60, 170, 200)
-    picture[239], picture[250] = (94, 149, 164), (94, 149, 164)
-    picture[238, 300:] = 20
-    flat = flat_pixels(picture, model())
-    assert flat[236 - 173 : 253 - 173, :280].sum(axis=0).min() >= 12
-    assert not flat[300 - 173 :].any()
-    assert not flat[238 - 173, 320:].any()
