@@ -158,11 +158,15 @@ def falling_object(scene: Scene, party: Party) -> Finding:
 
 
 def road_class(scene: Scene, _: Party) -> Finding:
-    """A yellow line between the directions and no barrier: an ordinary road. Of other roads nothing is said."""
+    """A footway, a yellow line between the directions, or vehicles parked in a row: an ordinary road. Of other roads
+    nothing is said.
+    """
     rival = scene.rival
     if scene.contact is not None:
         if scene.roadway.undivided:
             return observed("ordinary", "only a yellow line parts the directions", scene.start, scene.contact.time, 0.7)
+        if scene.roadway.footway:
+            return observed("ordinary", "a footway runs along it", scene.start, scene.contact.time, 0.8)
         if rival is not None and rival.place == "edge" and rival.stood > 0 and rival.queued:
             return observed("ordinary", "a row of vehicles is parked along it", rival.start, rival.end, 0.7)
     return unknown("not measured")
