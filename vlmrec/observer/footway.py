@@ -49,7 +49,10 @@ PACES: Floats = np.arange(0.6, 2.01, 0.05)  # of the ego's own way, looked throu
 
 
 class Footway(NamedTuple):
-    """Places across the road in lanes on the comb's count. ``kerb`` is the end of the road's surface."""
+    """Places across the road in lanes on the comb's count: the kerb's foot, where the road ends, and the strip as it seems.
+
+    What lies higher seems further out than it is, by its ``pace``.
+    """
 
     kerb: float
     inner: float
@@ -83,13 +86,14 @@ def find_footway(
     )
     looks = _looks(film, places)
     road = None
-    for kerb, first, last in even_strips(looks):
+    for first, last in even_strips(looks):
         if road is None:
             lane = np.floor(float(np.median(lanes.offset)))
             road = _pace(film, lane + 0.15, lane + 0.85)
         pace = raised(road, *(_pace(film, *half) for half in _halves(places[first], places[last])))
         if pace is not None:
-            return Footway(float(places[kerb]), float(places[first]), float(places[last]), pace)
+            camera, inner = float(np.median(lanes.offset)), float(places[first])
+            return Footway(camera + (inner - camera) / pace, inner, float(places[last]), pace)
     return None
 
 
@@ -103,8 +107,8 @@ def raised(road: float | None, inner: float | None, outer: float | None) -> floa
     return float(np.mean(shares))
 
 
-def even_strips(looks: Floats) -> list[tuple[int, int, int]]:
-    """Even grey strips beyond a margin of road and a kerb: end of the road, first and last column.
+def even_strips(looks: Floats) -> list[tuple[int, int]]:
+    """Even grey strips beyond a margin of road and a kerb: first and last column.
 
     ``looks`` is each column's Lab off the road's, from the camera outwards, ``STEP`` camera heights apart; NaN if unknown.
     """
@@ -128,9 +132,8 @@ def even_strips(looks: Floats) -> list[tuple[int, int, int]]:
                 usual = np.median(looks[first:last], axis=0)
         ends = last < len(looks) and bool(known[last])
         grey = bool((np.abs(usual[1:]) <= GREY).all())
-        kerb = _kerb(road, first)
-        if least <= last - first <= most and ends and grey and kerb is not None:
-            found.append((kerb, first, last - 1))
+        if least <= last - first <= most and ends and grey and _behind_kerb(road, first):
+            found.append((first, last - 1))
         first = max(last, first + 1)
     return found
 
@@ -140,14 +143,14 @@ def _even(looks: Floats, usual: Floats) -> Mask:
     return result
 
 
-def _kerb(road: Mask, first: int) -> int | None:
-    """The last column of bare road before the strip that begins at ``first``; None where something else lies between."""
+def _behind_kerb(road: Mask, first: int) -> bool:
+    """Whether bare road reaches to a kerb's face before the strip that begins at ``first``, and nothing but paint lies on it."""
     margin, wide = round(MARGIN / STEP), round(PAINT / STEP)
     ends = [end for end in range(margin, first + 1) if road[end - margin : end].all()]
     if not ends or (first - ends[-1]) * STEP > KERB:
-        return None
+        return False
     bare = np.flatnonzero(road[: ends[-1]])
-    return ends[-1] - 1 if bare[0] <= wide and np.diff(bare).max() <= wide else None
+    return bool(bare[0] <= wide and np.diff(bare).max() <= wide)
 
 
 def _looks(film: _Film, places: Floats) -> Floats:

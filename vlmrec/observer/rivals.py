@@ -24,6 +24,7 @@ FAR_PAINT = (
 DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
+NO_LANE = 0.87  # lanes between a line and the kerb: no lane fits in
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
@@ -183,7 +184,7 @@ def _place(
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side.
 
     Kerbs and cracks give some paint, too: what stands close behind a solid line, not in the middle of a lane, is beyond
-    the edge unless the far line is plain.
+    the edge unless the far line is plain. What stands between a solid line and a kerb close behind it is beyond the edge.
     """
     lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
@@ -191,6 +192,8 @@ def _place(
     until = measures.times <= path.times[early][-1] + 0.3
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
+    if right and near_paint > 0.75 and _before_kerb(measures, near_line, float(np.median(path.ego[early])) + beside):
+        return "edge"
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
     if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
         return "edge" if behind < HUGS else None
@@ -199,6 +202,12 @@ def _place(
     if DASHED[0] < near_paint < DASHED[1]:
         return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
     return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
+
+
+def _before_kerb(measures: Measures, line: int, place: float) -> bool:
+    """Whether ``place`` lies between ``line`` and a kerb that follows so soon that there is no lane between them."""
+    kerb = measures.footway.kerb if measures.footway is not None else np.inf
+    return line < place < kerb and kerb - line < NO_LANE
 
 
 def _shown(values: Floats) -> Floats:
