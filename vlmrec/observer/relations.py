@@ -112,6 +112,8 @@ def overtaking(scene: Scene, party: Party) -> Finding:
     if party is Party.OTHER:
         if rival.overtakes:
             return unknown("it came from behind the camera")
+        if rival.stood > 0 and not rival.drew_up:
+            return observed("none", "it stood ahead, and the ego came up to it", *seen, rival.stood)
         if rival.start < contact.time - (DRAWN_UP + 1.0 if rival.drew_up else 1.2):
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
         return unknown("seen too briefly")

@@ -10,7 +10,7 @@ from vlmrec.observer.candidates import Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pace_over, paces
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path
+from vlmrec.observer.paths import HALF_WIDTHS, Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import SWEEPING, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
@@ -72,7 +72,7 @@ def rival_from(
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
-    origin = float(np.median(path.beside[early]))
+    origin = _middle(path, early, comb)
     if caught_moving(keeping, origin, float(path.times[0])):
         origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
     place = _place(path, measures, comb, early, origin, stood > 0)
@@ -107,6 +107,17 @@ def rival_from(
         confidence=confidence,
         drew_up=_drew_up(path, measures),
         headway=_headway(path, ways, own),
+    )
+
+
+def _middle(path: Path, early: NDArray[np.bool_], comb: Lanes) -> float:
+    """Its middle, in lanes right of the camera: at least half the narrowest vehicle beyond the side that faces the ego's way."""
+    middle, side = float(np.median(path.beside[early])), float(np.median(path.inner[early]))
+    least = HALF_WIDTHS[0] / comb.spacing
+    return (
+        float(np.sign(middle)) * max(abs(middle), abs(side) + least)
+        if abs(side) > least and middle * side > 0
+        else middle
     )
 
 
