@@ -28,6 +28,7 @@ class Candidate(NamedTuple):
     how: Literal["ahead", "beside", "passed"]
     score: float
     lonely: bool  # no other vehicle comes close to its score
+    over: float | None = None  # lanes that it alone of a standing row came over just before
 
 
 def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:

@@ -21,9 +21,11 @@ from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import Path, path_of
 from vlmrec.observer.pieces import joined
 from vlmrec.observer.rivals import rival_from
+from vlmrec.observer.rows import Row, in_rows
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
 from vlmrec.observer.steering import course
+from vlmrec.observer.swings import swinger, swung_out_first
 from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
@@ -45,6 +47,7 @@ class View(NamedTuple):
     way: Floats  # the ego's, per frame
     usual: float
     paths: tuple[Path, ...]
+    rows: tuple[Row, ...]
 
 
 def judge(measures: Measures, hint: Hint | None = None) -> Scene:
@@ -60,10 +63,11 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     if lanes is None or lanes.confidence < 0.5 or usual <= 0:
         return scene
     lanes, comb, column, steered = course(lanes, measures, pace)
-    paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
     way = travelled(measures, pace)
+    measures, rows = in_rows(measures, lanes, way)
+    paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
     paths = joined(paths, times, way)
-    view = View(measures, lanes, comb, steered, pace, way, usual, paths)
+    view = View(measures, lanes, comb, steered, pace, way, usual, paths, rows)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)
     jolts = find_jolts(measures.steps)
@@ -84,7 +88,7 @@ def _told(view: View, jolts: Sequence[Jolt], hint: Hint) -> tuple[Contact | None
         contact = Contact(near[0].time if near else hint.contact, 0.7 if near else 0.5)
     if contact is None:
         return None, None
-    found = candidates(view.paths, contact.time, view.measures)
+    found = _candidates(view, contact.time)
     if hint.boxes and found:
         likeness = [(_likeness(view.measures, c.path.number, hint.boxes), -place) for place, c in enumerate(found)]
         best = max(range(len(found)), key=lambda index: likeness[index])
@@ -126,8 +130,14 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
         return None, None
     jolt, slowed = fit[0]
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
-    found = candidates(view.paths, jolt.time, view.measures)
+    found = _candidates(view, jolt.time)
     return contact, found[0] if found else None
+
+
+def _candidates(view: View, time: float) -> list[Candidate]:
+    """Who may have been hit at ``time``, the likeliest first."""
+    swing = swinger(view.rows, view.measures.tracks, view.measures, view.lanes, view.way, time)
+    return swung_out_first(candidates(view.paths, time, view.measures), swing, view.paths, time)
 
 
 def _slowed(view: View, time: float) -> bool:

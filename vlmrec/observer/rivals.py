@@ -64,11 +64,13 @@ def rival_from(
     late = windows[-1] if windows else None
     even = even_pace(path, ways, float(path.times[0]), time)
     stood, never = stood_or_never(path, ways, windows, first, time)
+    if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
+        stood, never = 0.85, 0.0
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
-    heading = _heading(path, time, whole, even, windows, stood, fits)
+    heading = _heading(path, time, whole, even, windows, stood, fits) if candidate.over is None else "same"
     stays = stood > 0 and stayed(path, ways, time, fits)
-    if handed_over(path, whole, windows, time):
+    if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
@@ -78,9 +80,10 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
-    queued = stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2)
+    with_it = _standing_with(path, paths, measures, way, first)
+    queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
-        keeping = swung_out(path, keeping, own, time)
+        keeping = swung_out(path, keeping, own, time, candidate.over)
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,

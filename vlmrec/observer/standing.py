@@ -106,13 +106,16 @@ def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: f
     )
 
 
-def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float) -> Keeping:
+def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float, over: float | None = None) -> Keeping:
     """How one of a row beside the ego moved: it came over a little just before it left the picture, and was hit.
 
-    The ego kept its lane, so the rest of the way between the two was the other's.
+    The ego kept its lane, so the rest of the way between the two was the other's. ``over`` is how far it alone came, where
+    that is known by comparison with the row.
     """
-    shift = come_over(path, time)
-    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None or shift < SWUNG_OUT:
+    shift = come_over(path, time) if over is None else over
+    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None:
+        return keeping
+    if over is None and shift < SWUNG_OUT:
         return keeping
     towards = -float(np.sign(np.median(path.inner)))
     return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)
