@@ -126,7 +126,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("it had stood, and how it moved then is not clear")
     if rival.place == "edge" and rival.never_stood <= 0:
         return unknown("it came from beyond the edge line, and whether it had stood there was not seen")
-    if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
+    quick = rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3
+    if quick and not rival.halted:
         return observed("moving", "its own pace along the road", *span, 0.75)
     if rival.pace is not None and rival.pace > 0.45 and rival.halted is not None:
         if rival.halted:
