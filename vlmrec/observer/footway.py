@@ -112,8 +112,8 @@ def even_strips(looks: Floats) -> list[tuple[int, int]]:
 
     ``looks`` is each column's Lab off the road's, from the camera outwards, ``STEP`` camera heights apart; NaN if unknown.
     """
-    known = np.isfinite(looks).all(axis=1)
-    road = known & (np.abs(looks) <= ROAD_LIKE).all(axis=1)
+    known = _all(np.isfinite(looks))
+    road = known & _all(np.abs(looks) <= ROAD_LIKE)
     seed, least, most = (round(width / STEP) for width in (SEED, *WIDTH))
     found = []
     first = 0
@@ -123,7 +123,7 @@ def even_strips(looks: Floats) -> list[tuple[int, int]]:
             first += 1
             continue
         usual = np.median(looks[first:last], axis=0)
-        if not _even(looks[first:last], usual).all():
+        if not _even(looks[first:last], usual):
             first += 1
             continue
         while last < len(looks) and known[last] and _even(looks[last], usual):
@@ -138,9 +138,13 @@ def even_strips(looks: Floats) -> list[tuple[int, int]]:
     return found
 
 
-def _even(looks: Floats, usual: Floats) -> Mask:
-    result: Mask = (np.abs(looks - usual) <= EVEN).all(axis=-1)
+def _all(parts: Mask) -> Mask:
+    result: Mask = np.all(parts, axis=1)
     return result
+
+
+def _even(looks: Floats, usual: Floats) -> bool:
+    return bool((np.abs(looks - usual) <= EVEN).all())
 
 
 def _behind_kerb(road: Mask, first: int) -> bool:
@@ -186,7 +190,7 @@ def _halves(inner: float, outer: float) -> tuple[tuple[float, float], tuple[floa
 def _pace(film: _Film, left: float, right: float) -> float | None:
     """At what share of the ego's way what lies between two places comes nearer, by its grain; None where that doesn't tell."""
     places = np.linspace(left, right, 24)
-    curves = []
+    curves: list[Floats] = []
     one = 0
     while one < len(film.way) - 1 and len(curves) < PAIRS:
         two = int(np.searchsorted(film.way, film.way[one] + APART))
@@ -216,7 +220,7 @@ def _likeness(film: _Film, one: int, two: int, places: Floats) -> Floats | None:
     if lowest <= 0:
         return None
     away = 1 / lowest + PACES[-1] * gone + np.arange(0, DEEP, FINE)
-    grays = [cv2.cvtColor(film.pictures[index], cv2.COLOR_BGR2GRAY) for index in (one, two)]
+    grays = [np.asarray(cv2.cvtColor(film.pictures[index], cv2.COLOR_BGR2GRAY), np.uint8) for index in (one, two)]
     then, shown = _sampled(film, grays[0], one, places, 1 / away)
     if shown.mean() < 0.95 or 1 / away[-1] < 0.05 * height:
         return None
