@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pace_over, paces
+from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
@@ -45,7 +46,7 @@ def rival_from(
 
     ``home`` is the ego's place in lanes before it moved.
     """
-    path = candidate.path
+    path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
     if before.sum() < 6:
         return None
@@ -79,6 +80,8 @@ def rival_from(
     if caught_moving(keeping, origin, float(path.times[0])):
         origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
     place = _place(path, measures, comb, early, origin, stood > 0)
+    if place == "edge" and stood > 0 and not keeping.moves:
+        keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
     with_it = _standing_with(path, paths, measures, way, first)

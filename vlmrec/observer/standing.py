@@ -68,18 +68,34 @@ def _stands(pace: Pace) -> bool:
 
 
 def set_off(
-    path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None
+    path: Path,
+    keeping: Keeping,
+    own: Keeping,
+    fits: Sequence[Ease],
+    late: Pace | None,
+    even: Pace | None,
+    *,
+    beyond: bool = False,
 ) -> Keeping:
-    """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known."""
+    """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known.
+
+    One that stood ``beyond`` the road's edge line must have come over to be hit by an ego that didn't leave its place:
+    one of its sides that shows it is enough.
+    """
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     towards = -float(np.sign(np.median(path.inner)))
     shifts = [towards * ease.shift for ease in fits]
-    telling = [ease for ease in fits if ease.explains and towards * ease.rate > UNDER_WAY]
-    best = max(telling, key=lambda ease: towards * ease.shift, default=None)
+    coming = [ease for ease in fits if towards * ease.rate > UNDER_WAY]
+    telling = [ease for ease in coming if ease.explains]
     ahead = late is None or even is None or late.share > even.share - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
-    if best is None or not over or not ahead:
+    if beyond and abs(own.drift) <= SETTLED_EGO:
+        both = len(coming) == 2 and min(shifts) >= MOVED
+        over = bool(shifts) and max(shifts) >= MOVED and min(shifts) > -FOLLOWED
+        telling = coming if both else telling
+    best = max(telling, key=lambda ease: towards * ease.shift, default=None)
+    if best is None or not over or not ahead or towards * best.shift < FOLLOWED:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
