@@ -23,6 +23,7 @@ EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a pla
 STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.25, 0.2  # lanes across the road: at most, at least, and at least of the middle
+NO_DOOR = 0.4  # lanes: a door opens by less
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
 BRAKING, UNSEEN = 1.3, 0.5  # s before the contact from which on it brakes evenly, and for which it may be out of sight
 AT_LAST = 0.17  # s before the knock: contacts are found a little late, and what was hit doesn't brake evenly
@@ -79,8 +80,8 @@ def set_off(
 ) -> Keeping:
     """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known.
 
-    One that stood ``beyond`` the road's edge line must have come over to be hit by an ego that didn't leave its place:
-    one of its sides that shows it is enough.
+    One that stood ``beyond`` the road's edge line must have come over to be hit by an ego that didn't leave its place: both
+    its places show it, though not smoothly, or the only one that was measured, by more than a door opens.
     """
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
@@ -91,11 +92,11 @@ def set_off(
     ahead = late is None or even is None or late.share > even.share - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
     if beyond and abs(own.drift) <= SETTLED_EGO:
+        alone = len(telling) == len(shifts) == 1 and shifts[0] >= NO_DOOR
         both = len(coming) == 2 and min(shifts) >= MOVED
-        over = bool(shifts) and max(shifts) >= MOVED and min(shifts) > -FOLLOWED
-        telling = coming if both else telling
+        over, telling = over or alone or both, coming if both else telling
     best = max(telling, key=lambda ease: towards * ease.shift, default=None)
-    if best is None or not over or not ahead or towards * best.shift < FOLLOWED:
+    if best is None or not over or not ahead:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
