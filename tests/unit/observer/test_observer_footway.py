@@ -54,7 +54,7 @@ def film(strip: Strip) -> list[Picture]:
         here[:, :, 0] += shade
         here[face] = (60, 128, 130)
         here[np.abs(place - 1.2) < 0.06] = (225, 128, 128)
-        pictures.append(cv2.cvtColor(np.clip(lab, 0, 255).astype(np.uint8), cv2.COLOR_LAB2BGR))
+        pictures.append(np.asarray(cv2.cvtColor(np.clip(lab, 0, 255).astype(np.uint8), cv2.COLOR_LAB2BGR), np.uint8))
     return pictures
 
 
@@ -62,7 +62,7 @@ def found(strip: Strip) -> Footway | None:
     rows = HEIGHT - 173
     model = RoadModel(173, np.full((rows, 3), ROAD, float), np.full((rows, 3), 5.0), np.full(WIDTH, HEIGHT - 3), 2.0)
     lanes = Lanes(2.4, np.full(FRAMES, 0.5), np.ones(FRAMES), 1.0)
-    times: NDArray[np.float64] = GAP * np.arange(FRAMES)
+    times: NDArray[np.float64] = np.arange(FRAMES) * np.float64(GAP)
     steps = [CameraStep(float(time), GAP, 0.0, 0.0, SPEED, 5.0, 1.0) for time in times[1:]]
     return find_footway(film(strip), [POINT] * FRAMES, model, lanes, steps, times)
 
