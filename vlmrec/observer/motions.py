@@ -124,6 +124,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and not kept and rival.stayed:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
+    if rival.place == "edge" and rival.never_stood <= 0:
+        return unknown("it came from beyond the edge line, and whether it had stood there was not seen")
     quick = rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3
     if quick and not rival.halted:
         return observed("moving", "its own pace along the road", *span, 0.75)
@@ -175,7 +177,8 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     found = scene.roadway.lane_ends
     if found and party is Party.SELF:
         return unknown("the end of the ego's own lane would have to be seen ahead")
-    if maneuver(scene, party).value != "lane_change":
+    move = maneuver(scene, party)
+    if move.value != "lane_change" or move.confidence is None:
         return unknown("no lane change was measured")
     rival = scene.rival
     if found is None and party is Party.OTHER and rival is not None and rival.queued and rival.place == "lane":
@@ -185,7 +188,7 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     keeping = keeping_of(scene, party)
     start = keeping.start if keeping is not None else scene.start
     reason = "the far line of the lane it left is gone" if found else "the far line of the lane it left runs on"
-    return observed("yes" if found else "no", reason, start, scene.end, 0.75)
+    return observed("yes" if found else "no", reason, start, scene.end, min(0.75, move.confidence))
 
 
 def safety_zone(scene: Scene, party: Party) -> Finding:
