@@ -27,7 +27,8 @@ HUGS = 0.12  # lanes between a line and the side of what stands behind it: in th
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
-IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
+CROSSES, QUICKER = 0.45, 0.6  # of the ego's pace: what crosses goes no quicker along the road, or not much, as measured
+IN_SIGHT = 1.0  # s before the contact that what stands, or is that slow, must be seen for its heading to be told
 
 
 def rival_from(
@@ -140,18 +141,19 @@ def _heading(
     stood: float,
     fits: Sequence[Ease],
 ) -> Heading | None:
-    along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
+    along = whole is not None and abs(whole.share) > CROSSES
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if stood > 0 and (across := _gone_across(path, time)) is not None:
+    if (stood > 0 or (whole is not None and not along)) and (across := _gone_across(path, time)) is not None:
         return "crossing" if across else None
     if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
     if whole.share > 0.2:
-        return "same"
+        briefly = time - path.times[0] < IN_SIGHT and whole.share < QUICKER
+        return None if briefly or (windows and windows[-1].share < BACKWARDS) else "same"
     if stood > 0 and whole.share > BACKWARDS:
         return "same" if time - path.times[0] >= IN_SIGHT else None
     oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
