@@ -1,4 +1,4 @@
-"""How the camera moved from frame to frame: the shift of what lies far away, and the pace of the ground.
+"""How the camera moved from frame to frame: the shift of what lies far away, and how much the ground stirred.
 
 Pace is ``speed / (camera height × focal length)`` in 1/(px·s): a point of the ground at row ``q`` below the
 vanishing point comes nearer by ``d(1/q)/dt = -pace``. The same unit serves for other vehicles' feet, so that
@@ -27,7 +27,7 @@ class CameraStep(NamedTuple):
     gap: float
     turn: float | None  # px to the side, of what lies far away
     dip: float | None  # px downwards, of far things or else of the ground: the camera nodded, or was knocked
-    pace: float | None
+    pace: float | None  # of the ego, in the unit above; told by ``pace.py`` from the road as a whole
     stir: float | None  # px: median length of the ground's flow
     matched: float  # share of corners that were found again
 
@@ -52,8 +52,7 @@ def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float
     ground_dip = _ground_dip(start[:, 1] - point.y, moved[:, 1])
     stir = float(np.median(np.linalg.norm(moved, axis=1))) if len(moved) >= MIN_POINTS else None
     dip = far_dip if far_dip is not None else ground_dip
-    pace = _ground_pace(start - [point.x, point.y], moved, gap, turn or 0.0, dip or 0.0)
-    return CameraStep(time, gap, turn, dip, pace, stir, matched)
+    return CameraStep(time, gap, turn, dip, None, stir, matched)
 
 
 def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | None]:
@@ -94,20 +93,6 @@ def _ground_dip(rows: Floats, moved: Floats) -> float | None:
         if keep.sum() < MIN_POINTS:
             return None
     return float(fit[0])
-
-
-def _ground_pace(start: Floats, moved: Floats, gap: float, turn: float, dip: float) -> float | None:
-    """The median over points that stay on their line towards the vanishing point, as points of the ground do."""
-    end = start + moved - [turn, dip]
-    low = (start[:, 1] > 18) & (end[:, 1] > 6)
-    start, end = start[low], end[low]
-    if len(start) < 6:
-        return None
-    strays = np.abs(start[:, 0] / start[:, 1] - end[:, 0] / end[:, 1])
-    start, end = start[strays < 0.12], end[strays < 0.12]
-    if len(start) < 6:
-        return None
-    return float(np.median(1 / start[:, 1] - 1 / end[:, 1]) / gap)
 
 
 def _corners(gray: Gray, mask: Gray, most: int) -> NDArray[np.float32]:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from vlmrec.observer.camera import CameraStep, camera_step, halved
 from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
+from vlmrec.observer.gaze import vanishing_path
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
 from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, lasting, paint, road_strip, yellow
 from vlmrec.observer.obstacles import Obstacle, find_obstacles, standing_rows
+from vlmrec.observer.pace import paces
 from vlmrec.observer.road import (
     Mask,
     RoadModel,
@@ -92,7 +94,10 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     model = learn_road(few, point, bonnet_floor(few), ROAD_REACH)
     odd = [odd_pixels(picture, model) for picture in pictures]
     steps = _camera(odd, grays, times, model, point)
-    points_x, points_y = _vanishing_path(point, segments, steps, len(held))
+    points_x, points_y = vanishing_path(point, segments, steps, len(held))
+    points = [Vanishing(float(x), float(y), point.support) for x, y in zip(points_x, points_y, strict=True)]
+    gone = paces(grays, odd, points, steps, model)
+    steps = tuple(step._replace(pace=pace) for step, pace in zip(steps, gone, strict=True))
     first: list[tuple[Obstacle, ...]] = []
     profiles: list[Floats] = []
     yellows: list[Floats] = []
@@ -101,7 +106,6 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     strip = road_strip(point, (width, height), 0.93 * height)
     littered: list[float] = []
     standing: list[Mask] = []
-    points = [Vanishing(float(x), float(y), point.support) for x, y in zip(points_x, points_y, strict=True)]
     for index, here in enumerate(points):
         first.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
         standing.append(_standing(first[-1], grays[index].shape, here))
@@ -218,56 +222,6 @@ def _camera(
         gap = float(times[i] - times[i - 1])
         steps.append(camera_step(small[i - 1], small[i], ground * np.uint8(255), float(times[i]), gap, point))
     return tuple(steps)
-
-
-def _vanishing_path(
-    point: Vanishing, segments: Sequence[Floats], steps: Sequence[CameraStep], count: int
-) -> tuple[Floats, Floats]:
-    """Column and row of the vanishing point per frame: slow drift from the lines, quick shifts from the far flow."""
-    dips = np.array([0.0] + [step.dip if step.dip is not None else 0.0 for step in steps])
-    turns = np.array([0.0] + [step.turn if step.turn is not None else 0.0 for step in steps])
-    y = point.y + _quick(np.cumsum(dips))
-    columns = np.full(len(segments), np.nan)
-    for index in range(len(segments)):
-        near = np.concatenate(segments[max(0, index - 3) : index + 4])
-        columns[index] = _column(near, point)
-    at = np.arange(0, count, 2)[: len(segments)]
-    known = ~np.isnan(columns)
-    if known.sum() < 3:
-        return np.full(count, point.x) + _quick(np.cumsum(turns)), y
-    slow = np.interp(np.arange(count), at[known], columns[known])
-    slow = _running_median(slow, 9)
-    return slow + _quick(np.cumsum(turns), 9), y
-
-
-def _column(segments: Floats, point: Vanishing) -> float:
-    """The column where most of ``segments`` meet the vanishing row, near the clip's own; NaN where few do."""
-    low = np.minimum(segments[:, 1], segments[:, 3]) > point.y
-    segments = segments[low]
-    if len(segments) < 6:
-        return float("nan")
-    slope = (segments[:, 2] - segments[:, 0]) / (segments[:, 3] - segments[:, 1])
-    meets = segments[:, 0] + slope * (point.y - segments[:, 1])
-    weight = np.minimum(np.abs(segments[:, 3] - segments[:, 1]), 60.0)
-    near = np.abs(meets - point.x) < 60
-    if near.sum() < 6:
-        return float("nan")
-    bins = np.arange(-60, 61, 2.0)
-    votes = np.array([weight[near][np.abs(meets[near] - point.x - b) < 4].sum() for b in bins])
-    best = point.x + bins[int(np.argmax(votes))]
-    inside = np.abs(meets - best) < 5
-    return float(np.average(meets[inside], weights=weight[inside])) if inside.any() else float("nan")
-
-
-def _quick(path: Floats, window: int = 31) -> Floats:
-    """What of a path is quicker than its running median."""
-    return path - _running_median(path, window)
-
-
-def _running_median(path: Floats, window: int) -> Floats:
-    half = window // 2
-    padded = np.pad(path, half, mode="edge")
-    return np.median(np.lib.stride_tricks.sliding_window_view(padded, window), axis=1)
 
 
 def _paint(
