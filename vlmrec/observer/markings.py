@@ -5,9 +5,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.hatching import astray, bare, closed, hatching
 from vlmrec.observer.lanes import COLUMNS, LEAST_CLEAR, Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
+from vlmrec.observer.stretches import metre, ruler
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +28,7 @@ def read_markings(
     ``rival`` is the place of the counterpart before anybody moved.
     """
     hatched = _hatched(measures, lanes, way, time)
-    clean = _clean(measures, lanes, np.full(len(measures.times), np.floor(rival)), time)
+    clean = _bare_side(measures, lanes, way, int(np.floor(rival)), time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
@@ -34,6 +36,8 @@ def read_markings(
             hatched=hatched, clean_side=clean, undivided=undivided, unbroken=_unbroken(measures, lanes, time)
         )
     first = mover.moves[0] if mover is not None else move
+    own = ruler(measures, lanes, way, None, time)
+    lost = own is not None and astray(own)
     lane = int(np.floor(start))
     crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
     until = measures.times <= first.start + 0.3
@@ -42,7 +46,7 @@ def read_markings(
     return Roadway(
         divider=divider,
         divider_tint=tint,
-        lane_ends=_lane_ends(measures, lanes, outer, lane, move.start, time),
+        lane_ends=None if lost else _lane_ends(measures, lanes, way, outer, lane, move.start, time),
         hatched=hatched,
         clean_side=clean,
         undivided=undivided,
@@ -71,11 +75,16 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
     return "yellow" if share > YELLOW else "white" if share < WHITE else None
 
 
-def _lane_ends(measures: Measures, lanes: Lanes, outer: int, lane: int, begins: float, time: float) -> bool | None:
+def _lane_ends(
+    measures: Measures, lanes: Lanes, way: Floats, outer: int, lane: int, begins: float, time: float
+) -> bool | None:
     """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface."""
-    by_line = _line_ends(measures, lanes, outer, begins, time)
-    if by_line is not None:
-        return by_line
+    by_line, by_paint = _line_ends(measures, lanes, outer, begins, time), None
+    line = ruler(measures, lanes, way, lane, np.inf)
+    if line is not None:
+        by_paint = closed(line, _here(measures, lanes, way, time))
+    if by_line is not None or by_paint is not None:
+        return by_paint if by_line is None else by_line if by_paint is None or by_paint == by_line else None
     known, shares = _brightness(measures, lanes, np.full(len(measures.times), float(lane)))
     after = known > time + 0.4
     seen = after.sum() >= max(20, 0.7 * (measures.times > time + 0.4).sum())
@@ -107,6 +116,9 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
 
     None is told by the lane as seen ahead; where there is some, the nearest stretch says when the camera had crossed it.
     """
+    if measures.surface is not None:
+        line = ruler(measures, lanes, way, None, time)
+        return None if line is None else hatching(line, _here(measures, lanes, way, time))
     own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
     if _clean(measures, lanes, own, time):
         return "no"
@@ -132,6 +144,19 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
         if gone > AT_EDGE + _reach(measures)
         else None
     )
+
+
+def _bare_side(measures: Measures, lanes: Lanes, way: Floats, lane: int, time: float) -> bool:
+    """Whether lane ``lane`` was seen to be bare nearly all the way to the contact."""
+    line = ruler(measures, lanes, way, lane, time)
+    if line is not None and bare(line, _here(measures, lanes, way, time)):
+        return True
+    return _clean(measures, lanes, np.full(len(measures.times), float(lane)), time)
+
+
+def _here(measures: Measures, lanes: Lanes, way: Floats, time: float) -> float:
+    """Where the camera was at ``time``, on the ruler's scale."""
+    return float(np.interp(time, measures.times, way)) * metre(measures, lanes)
 
 
 def _clean(measures: Measures, lanes: Lanes, lane: Floats, time: float) -> bool:

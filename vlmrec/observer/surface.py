@@ -30,10 +30,10 @@ YELLOWER, REDDER = 9.0, 0.6  # above the usual tint; what reddens by this part o
 SEEN = 12  # frames in which a place was seen that its usual look needs
 
 
-def surface_rows(model: RoadModel, point: Vanishing, height: int) -> Floats:
+def surface_rows(model: RoadModel, points_x: Floats, points_y: Floats, height: int) -> Floats:
     """Rows below the vanishing point that the surface is read on, down to the bonnet."""
-    last = float(model.floor[int(np.clip(point.x, 0, len(model.floor) - 1))]) - point.y
-    return np.arange(FIRST * height, last, EVERY)
+    middle = int(np.clip(np.median(points_x), 0, len(model.floor) - 1))
+    return np.arange(FIRST * height, float(model.floor[middle]) - float(np.median(points_y)), EVERY)
 
 
 def painted_surface(
@@ -44,7 +44,7 @@ def painted_surface(
     ``standing`` are masks of what stands on the road, one per frame.
     """
     height, width = pictures[0].shape[:2]
-    rows = surface_rows(model, middle_of(points), height)
+    rows = surface_rows(model, np.array([p.x for p in points]), np.array([p.y for p in points]), height)
     size = len(rows), len(BESIDE), PLACES
     looks = np.empty((len(pictures), *size, 3), np.uint8)
     bare = np.empty((len(pictures), *size), bool)
@@ -59,11 +59,6 @@ def painted_surface(
         row, column = np.clip(map_y, 0, height - 1).astype(int), np.clip(map_x, 0, width - 1).astype(int)
         bare[index] = (inside & (map_y <= model.floor[column]) & ~things[row, column]).reshape(size)
     return _shares(looks, bare).transpose(0, 2, 1)
-
-
-def middle_of(points: Sequence[Vanishing]) -> Vanishing:
-    """The usual vanishing point."""
-    return Vanishing(float(np.median([p.x for p in points])), float(np.median([p.y for p in points])), 0.0)
 
 
 def _shares(looks: NDArray[np.uint8], bare: Mask) -> NDArray[np.float32]:

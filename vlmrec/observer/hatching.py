@@ -1,0 +1,69 @@
+"""What painted stretches along a lane say: a hatched zone driven over, a lane that is painted over at its end. Pure.
+
+A hatched zone is bars across the lane, several in a row over more than any crossing or word takes. Places are on the
+ruler's own scale; ``here`` is where the camera was at the contact.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from vlmrec.observer.stretches import BIN, TRACE, Ruler, Stretch, speckled, stretches
+
+SHORT = 9.0  # m: an arrow, a word or a crossing with its stop line are no longer
+LONG, BARS = 10.0, 4  # m and bars that make hatching
+LEAVING, LEFT = 9.0, 12.0  # m from the last bar to the camera: a car of five metres has just left it, or has long since
+COVERED = 0.7  # share of a way along a lane that must have been seen
+SLANT = 8.0  # m of line along a lane's middle: it slants over it; no arrow is that long
+JOINED = 1.5  # m: pauses of such a line, at most
+MARK = 2.0  # m: an arrow, say; what is shorter may be dirt
+BEHIND, AHEAD = 5.0, 20.0  # m from the contact: what is painted over further back was passed before, further on unseen
+
+
+def hatching(line: Ruler, here: float) -> Literal["no", "at_edge", "cleared"] | None:
+    """Hatching on the lane driven along up to ``here``, and how far back it ended. None where that isn't clear."""
+    found = [one for one in stretches(line) if one.start < here]
+    zones = [one for one in found if _zone(one)]
+    if speckled(line, zones):
+        return None
+    if not zones:
+        return "no" if _covered(line, line.start, here) and all(one.length < SHORT for one in found) else None
+    gone = here - zones[-1].end
+    if gone < LEAVING:
+        return "at_edge"
+    return "cleared" if gone > LEFT and _covered(line, zones[-1].end, here) else None
+
+
+def bare(line: Ruler, here: float) -> bool:
+    """Whether a lane was seen nearly all the way to ``here``, and nothing long is painted on it."""
+    found = stretches(line)
+    long = any(one.length >= SHORT for one in found)
+    return not long and _covered(line, line.start, here) and not speckled(line, found)
+
+
+def closed(line: Ruler, here: float) -> bool | None:
+    """Whether a lane is painted over about ``here``, by a line that slants over it or by bars; no, where it stays bare."""
+    zones = [one for one in stretches(line) if _zone(one)]
+    slants = [one for one in stretches(line, TRACE, JOINED) if one.length >= SLANT]
+    if speckled(line, [one for one in stretches(line, TRACE) if one.length >= MARK]):
+        return None
+    if any(one.end > here - BEHIND for one in zones + slants):
+        return True
+    ahead = line.between(here - BEHIND, here + AHEAD)
+    whole = len(ahead) >= 0.9 * (BEHIND + AHEAD) / BIN
+    return False if whole and float(np.isfinite(ahead).mean()) > COVERED else None
+
+
+def astray(line: Ruler) -> bool:
+    """Whether there is paint all along the middle of the lane that the ego drives in: the lines are not where they are held to be."""
+    return speckled(line, [one for one in stretches(line) if _zone(one)])
+
+
+def _zone(one: Stretch) -> bool:
+    return one.length >= LONG and one.runs >= BARS
+
+
+def _covered(line: Ruler, first: float, last: float) -> bool:
+    """Whether nearly all of the lane between two places was seen."""
+    pieces = np.isfinite(line.between(first, last))
+    return bool(len(pieces)) and float(pieces.mean()) > COVERED
