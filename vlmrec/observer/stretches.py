@@ -31,14 +31,14 @@ class Ruler(NamedTuple):
     start: float
     shares: Floats
 
-    def index(self, place: float) -> int:
+    def piece_at(self, place: float) -> int:
         """The piece that lies at ``place``; it may be outside."""
         return int(np.floor((place - self.start) / BIN))
 
     def between(self, first: float, last: float) -> Floats:
         """The pieces from one place to another, as far as the ruler goes."""
         size = len(self.shares)
-        return self.shares[min(max(self.index(first), 0), size) : min(max(self.index(last), 0), size)]
+        return self.shares[min(max(self.piece_at(first), 0), size) : min(max(self.piece_at(last), 0), size)]
 
 
 class Stretch(NamedTuple):
@@ -96,13 +96,12 @@ def _nearest(pieces: NDArray[np.int64], near: Floats, shares: Floats) -> Floats:
 
 def stretches(line: Ruler, least: float = BAR, pause: float = PAUSE) -> list[Stretch]:
     """Paint of at least ``least`` a piece, with pauses of less than ``pause``, in order along the road."""
-    painted = np.flatnonzero(line.shares >= least)
     found: list[Stretch] = []
-    for piece in painted:
+    for piece in np.flatnonzero(line.shares >= least).tolist():
         start, end = line.start + piece * BIN, line.start + (piece + 1) * BIN
         if found and start - found[-1].end < pause:
             last = found[-1]
-            found[-1] = Stretch(last.start, end, last.runs + (start - last.end > 0.5 * BIN))
+            found[-1] = Stretch(last.start, end, last.runs + int(start - last.end > 0.5 * BIN))
         else:
             found.append(Stretch(start, end, 1))
     return found
@@ -112,5 +111,5 @@ def speckled(line: Ruler, apart_from: list[Stretch]) -> bool:
     """Whether there is paint all over: a rough road's glitter, or a line of paint where the lane's middle should be."""
     beyond = np.isfinite(line.shares)
     for one in apart_from:
-        beyond[max(line.index(one.start + 0.5 * BIN), 0) : max(line.index(one.end + 0.5 * BIN), 0)] = False
+        beyond[max(line.piece_at(one.start + 0.5 * BIN), 0) : max(line.piece_at(one.end + 0.5 * BIN), 0)] = False
     return bool(beyond.any()) and float(np.mean(line.shares[beyond] >= TRACE)) > SPECKLED

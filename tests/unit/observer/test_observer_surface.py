@@ -36,7 +36,8 @@ def surface(special: Picture, hide: tuple[int, int] | None = None) -> NDArray[np
         standing[10][hide[0] : hide[1]] = True
     model = RoadModel(86, np.full((94, 3), 128.0), np.full((94, 3), 3.0), np.full(WIDTH, HEIGHT - 3), 2.0)
     lanes = Lanes(2.2, np.full(FRAMES, 0.5), np.ones(FRAMES), 1.0)
-    return painted_surface(pictures, standing, [POINT] * FRAMES, lanes, model)[10]
+    shares: NDArray[np.float32] = painted_surface(pictures, standing, [POINT] * FRAMES, lanes, model)[10]
+    return shares
 
 
 def rows() -> NDArray[np.float64]:
