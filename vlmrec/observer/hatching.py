@@ -22,7 +22,8 @@ BEHIND, AHEAD = 5.0, 20.0  # m from the contact: what is painted over further ba
 
 def hatching(line: Ruler, here: float) -> Literal["no", "at_edge", "cleared"] | None:
     """Hatching on the lane driven along up to ``here``, and how far back it ended. None where that isn't clear."""
-    found = [one for one in stretches(line) if one.start < here]
+    line = line.until(here)
+    found = stretches(line)
     zones = [one for one in found if _zone(one)]
     if speckled(line, zones):
         return None
@@ -32,6 +33,11 @@ def hatching(line: Ruler, here: float) -> Literal["no", "at_edge", "cleared"] | 
     if gone < LEAVING:
         return "at_edge"
     return "cleared" if gone > LEFT and _covered(line, zones[-1].end, here) else None
+
+
+def zoned(line: Ruler, here: float) -> bool:
+    """Whether there may be hatching on the lane driven along, as far as can be seen."""
+    return any(_zone(one) for one in stretches(line.until(here)))
 
 
 def bare(line: Ruler, here: float) -> bool:
@@ -54,8 +60,9 @@ def closed(line: Ruler, here: float) -> bool | None:
     return False if whole and float(np.isfinite(ahead).mean()) > COVERED else None
 
 
-def astray(line: Ruler) -> bool:
-    """Whether there is paint all along the middle of the lane that the ego drives in: the lines are not where they are held to be."""
+def astray(line: Ruler, here: float) -> bool:
+    """Whether there is paint all along the middle of the lane driven along: the lines are not where they are held to be."""
+    line = line.until(here)
     return speckled(line, [one for one in stretches(line) if _zone(one)])
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.hatching import astray, bare, closed, hatching
+from vlmrec.observer.hatching import astray, bare, closed, hatching, zoned
 from vlmrec.observer.lanes import COLUMNS, LEAST_CLEAR, Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
@@ -14,7 +14,12 @@ from vlmrec.observer.stretches import metre, ruler
 Floats = NDArray[np.float64]
 
 SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
-YELLOW, WHITE = 0.65, 0.45  # share of a line's paint that is yellower than the road: a low sun makes white look so
+WORN = 0.1  # of its length, at least, that a broken yellow line shows: its paint is no lighter than a light road
+BREAKS = 0.35  # of what shows of such a line at most times, at other times: it breaks off again and again
+YELLOW, WHITE = (
+    0.68,
+    0.57,
+)  # share of a line's paint that is yellower than the road: a low sun makes half of the white so
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 BARE = 0.05  # the same where there is none: a lane that ends is hatched, or tapers off between lines
 AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
@@ -37,12 +42,12 @@ def read_markings(
         )
     first = mover.moves[0] if mover is not None else move
     own = ruler(measures, lanes, way, None, time)
-    lost = own is not None and astray(own)
+    lost = own is not None and astray(own, _here(measures, lanes, way, time))
     lane = int(np.floor(start))
     crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
     until = measures.times <= first.start + 0.3
-    divider = _paint(paint_at(measures.profiles, measures.clear, lanes, crossed)[until])
     tint = _tint(measures, lanes, crossed, until)
+    divider = _paint(paint_at(measures.profiles, measures.clear, lanes, crossed)[until], tint)
     return Roadway(
         divider=divider,
         divider_tint=tint,
@@ -54,14 +59,17 @@ def read_markings(
     )
 
 
-def _paint(shares: Floats) -> Paint | None:
+def _paint(shares: Floats, tint: Tint | None) -> Paint | None:
+    """Whether a line is broken, by the share of it that is seen to be painted, frame by frame."""
     known = shares[np.isfinite(shares)]
     if len(known) < 10:
         return None
     middle = float(np.mean(known))
     if middle >= SOLID:
         return "solid"
-    return "dashed" if DASHED[0] <= middle <= DASHED[1] else None
+    low, high = (float(share) for share in np.percentile(known, (10, 90)))
+    worn = tint == "yellow" and WORN <= middle < DASHED[0] and low < BREAKS * high
+    return "dashed" if worn or DASHED[0] <= middle <= DASHED[1] else None
 
 
 def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_]) -> Tint | None:
@@ -116,12 +124,14 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
 
     None is told by the lane as seen ahead; where there is some, the nearest stretch says when the camera had crossed it.
     """
-    if measures.surface is not None:
-        line = ruler(measures, lanes, way, None, time)
-        return None if line is None else hatching(line, _here(measures, lanes, way, time))
+    line, here = ruler(measures, lanes, way, None, time), _here(measures, lanes, way, time)
+    if line is not None and ((found := hatching(line, here)) is not None or zoned(line, here)):
+        return found
     own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
     if _clean(measures, lanes, own, time):
         return "no"
+    if measures.surface is not None:
+        return None
     between = lanes.offset - np.floor(lanes.offset)
     inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
     before = (measures.times < time) & np.isfinite(measures.litter) & inside

@@ -40,6 +40,10 @@ class Ruler(NamedTuple):
         size = len(self.shares)
         return self.shares[min(max(self.piece_at(first), 0), size) : min(max(self.piece_at(last), 0), size)]
 
+    def until(self, place: float) -> "Ruler":
+        """The ruler cut off at ``place``."""
+        return self._replace(shares=self.shares[: max(self.piece_at(place), 0)])
+
 
 class Stretch(NamedTuple):
     """Paint from ``start`` to ``end`` with pauses, in ``runs`` pieces of its own."""

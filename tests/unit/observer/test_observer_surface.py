@@ -94,7 +94,7 @@ def test_hatching_is_at_hand_or_left_by_how_far_back_its_last_bar_lies(here: flo
 
 
 def test_a_stop_line_with_a_crossing_and_an_arrow_are_no_hatching() -> None:
-    assert hatching(lane((30, 30.6, 1.0), (33, 37, 0.5), (60, 65, 0.4)), 80.0) == "no"
+    assert hatching(lane((30, 30.6, 1.0), (33, 37, 0.5), (60, 65, 0.4), length=160), 140.0) == "no"
 
 
 def test_nothing_is_said_of_hatching_where_the_lane_was_hidden_or_is_speckled_all_over() -> None:
