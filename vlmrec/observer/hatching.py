@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from vlmrec.observer.stretches import BIN, TRACE, Ruler, Stretch, speckled, stretches
+from vlmrec.observer.stretches import BIN, TRACE, Ruler, Stretch, littered, stretches
 
 SHORT = 9.0  # m: an arrow, a word or a crossing with its stop line are no longer
 LONG, BARS = 10.0, 4  # m and bars that make hatching
@@ -17,6 +17,8 @@ COVERED = 0.7  # share of a way along a lane that must have been seen
 SLANT = 8.0  # m of line along a lane's middle: it slants over it; no arrow is that long
 JOINED = 1.5  # m: pauses of such a line, at most
 MARK = 2.0  # m: an arrow, say; what is shorter may be dirt
+SPECKLED = 0.12  # share of a lane's pieces with paint here and there: what is told of it is no paint
+DASHES = 0.22  # the same: it is a broken line, of which a quarter at least is painted
 BEHIND, AHEAD = 5.0, 20.0  # m from the contact: what is painted over further back was passed before, further on unseen
 
 
@@ -25,7 +27,7 @@ def hatching(line: Ruler, here: float) -> Literal["no", "at_edge", "cleared"] | 
     line = line.until(here)
     found = stretches(line)
     zones = [one for one in found if _zone(one)]
-    if speckled(line, zones):
+    if littered(line, zones) > SPECKLED:
         return None
     if not zones:
         return "no" if _covered(line, line.start, here) and all(one.length < SHORT for one in found) else None
@@ -44,14 +46,14 @@ def bare(line: Ruler, here: float) -> bool:
     """Whether a lane was seen nearly all the way to ``here``, and nothing long is painted on it."""
     found = stretches(line)
     long = any(one.length >= SHORT for one in found)
-    return not long and _covered(line, line.start, here) and not speckled(line, found)
+    return not long and _covered(line, line.start, here) and littered(line, found) <= SPECKLED
 
 
 def closed(line: Ruler, here: float) -> bool | None:
     """Whether a lane is painted over about ``here``, by a line that slants over it or by bars; no, where it stays bare."""
     zones = [one for one in stretches(line) if _zone(one)]
     slants = [one for one in stretches(line, TRACE, JOINED) if one.length >= SLANT]
-    if speckled(line, [one for one in stretches(line, TRACE) if one.length >= MARK]):
+    if littered(line, [one for one in stretches(line, TRACE) if one.length >= MARK]) > SPECKLED:
         return None
     if any(one.end > here - BEHIND for one in zones + slants):
         return True
@@ -63,7 +65,7 @@ def closed(line: Ruler, here: float) -> bool | None:
 def astray(line: Ruler, here: float) -> bool:
     """Whether there is paint all along the middle of the lane driven along: the lines are not where they are held to be."""
     line = line.until(here)
-    return speckled(line, [one for one in stretches(line) if _zone(one)])
+    return littered(line, [one for one in stretches(line) if _zone(one)]) > DASHES
 
 
 def _zone(one: Stretch) -> bool:

@@ -22,7 +22,6 @@ NEAREST = 4  # sightings, those from nearest by, that tell of a piece of road
 BAR = 0.25  # share of a piece that a bar paints
 TRACE = 0.1  # share of a piece that a line slanting over it paints
 PAUSE = 5.0  # m between two bars of one hatched stretch, at most
-SPECKLED = 0.12  # share of a lane's pieces with paint beyond the stretches found: it is no paint, or no lane
 
 
 class Ruler(NamedTuple):
@@ -111,9 +110,9 @@ def stretches(line: Ruler, least: float = BAR, pause: float = PAUSE) -> list[Str
     return found
 
 
-def speckled(line: Ruler, apart_from: list[Stretch]) -> bool:
-    """Whether there is paint all over: a rough road's glitter, or a line of paint where the lane's middle should be."""
+def littered(line: Ruler, apart_from: list[Stretch]) -> float:
+    """Share of the pieces with paint beyond the stretches given: a rough road's glitter, or a line where the lane's middle should be."""
     beyond = np.isfinite(line.shares)
     for one in apart_from:
         beyond[max(line.piece_at(one.start + 0.5 * BIN), 0) : max(line.piece_at(one.end + 0.5 * BIN), 0)] = False
-    return bool(beyond.any()) and float(np.mean(line.shares[beyond] >= TRACE)) > SPECKLED
+    return float(np.mean(line.shares[beyond] >= TRACE)) if beyond.any() else 0.0

@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from vlmrec.observer.footage import Picture
-from vlmrec.observer.hatching import bare, closed, hatching
+from vlmrec.observer.hatching import astray, bare, closed, hatching
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.road import RoadModel
-from vlmrec.observer.stretches import BIN, Ruler, speckled, stretches
+from vlmrec.observer.stretches import BIN, Ruler, stretches
 from vlmrec.observer.surface import painted_surface, surface_rows
 
 HEIGHT, WIDTH, FRAMES = 180, 320, 30
@@ -101,7 +101,8 @@ def test_nothing_is_said_of_hatching_where_the_lane_was_hidden_or_is_speckled_al
     assert hatching(lane(unseen=(20, 70)), 80.0) is None
     assert hatching(lane(*bars(20, 40), unseen=(45, 70)), 70.0) is None
     dashes = lane(*[(float(start), float(start) + 3, 0.3) for start in range(0, 100, 12)])
-    assert speckled(dashes, [])
+    assert astray(dashes, 80.0)
+    assert not astray(lane(*bars(20, 40)), 80.0)
     assert hatching(dashes, 80.0) is None
 
 
