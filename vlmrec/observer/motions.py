@@ -124,7 +124,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and not kept and rival.stayed:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
-    if rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3:
+    quick = rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3
+    if quick and not rival.halted:
         return observed("moving", "its own pace along the road", *span, 0.75)
     if rival.pace is not None and rival.pace > 0.45 and rival.halted is not None:
         if rival.halted:

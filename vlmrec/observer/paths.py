@@ -19,6 +19,9 @@ LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting t
 STEADY = 1.0  # s at one place
 TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
 HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
+NEARER_AT_ONCE = 2.0  # times its distance row, from one sighting to the next
+FAR_OFF, AT_ONCE = 72.0, 0.2  # px above which it still was, and s between the two
+MOSTLY, SELDOM = 0.5, 0.1  # share of sightings that are cut off, at least, and that show it whole, at most
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
 
@@ -46,18 +49,22 @@ class Path(NamedTuple):
 
     def first(self, count: int) -> "Path":
         """The same way, its first ``count`` sightings only."""
+        return self.part(slice(count))
+
+    def part(self, which: slice) -> "Path":
+        """The same way, some of its sightings only."""
         return self._replace(
-            times=self.times[:count],
-            across=self.across[:count],
-            ego=self.ego[:count],
-            near=self.near[:count],
-            inner=self.inner[:count],
-            front=self.front[:count],
-            span=self.span[:count],
-            whole=self.whole[:count],
-            cut=self.cut[:count],
-            blind=self.blind[:count],
-            hidden=self.hidden[:count],
+            times=self.times[which],
+            across=self.across[which],
+            ego=self.ego[which],
+            near=self.near[which],
+            inner=self.inner[which],
+            front=self.front[which],
+            span=self.span[which],
+            whole=self.whole[which],
+            cut=self.cut[which],
+            blind=self.blind[which],
+            hidden=self.hidden[which],
         )
 
 
@@ -86,7 +93,7 @@ def path_of(track: Track, measures: Measures, lanes: Lanes, column: Floats | Non
     times = np.array([sighting.time for sighting in track.sightings])
     ego = np.interp(times, measures.times, lanes.offset)
     cut = np.array(cuts)
-    middle, inner = _joined(np.array(middles), np.array(inners), cut)
+    middle, inner = _joined(np.array(middles), np.array(inners), cut, hidden)
     if column is not None:
         amiss = np.interp(times, measures.times, measures.points_x - column) / np.maximum(np.array(nears), 1.0)
         middle, inner = middle + amiss, inner + amiss
@@ -121,6 +128,16 @@ def untorn(path: Path, until: float) -> Path:
     return path.first(count) if settled else path
 
 
+def since_leap(path: Path, until: float) -> Path:
+    """The same way from where it was last twice as near, all at once, before ``until``: nothing drives so, it is another thing.
+
+    Far off only: close by, a foot that comes out of the shade or from behind the bonnet may be much nearer than it seemed.
+    """
+    before, times = path.near[path.times <= until], path.times[path.times <= until]
+    leaps = (before[1:] > NEARER_AT_ONCE * before[:-1]) & (before[:-1] < FAR_OFF) & (np.diff(times) < AT_ONCE)
+    return path.part(slice(int(np.flatnonzero(leaps)[-1]) + 1, None)) if leaps.any() else path
+
+
 def whole_until(times: Floats, places: Floats, until: float) -> int:
     """How many places there are before one leaps aside shortly before ``until``."""
     leaps = np.abs(np.diff(places))
@@ -131,16 +148,21 @@ def whole_until(times: Floats, places: Floats, until: float) -> int:
     return int(np.flatnonzero(torn)[0]) + 1 if torn.any() else len(times)
 
 
-def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place."""
+def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Middles with those of cut sightings carried on by the side that faces the camera's way; and that side's place.
+
+    Of one that was cut off and hardly ever seen whole only that side is known.
+    """
     right = float(np.median(middle)) > 0
     outwards = 1.0 if right else -1.0
     inner = feet[:, 0] if right else feet[:, 1]
+    if not cut.any():
+        return middle, inner
+    if cut.mean() >= MOSTLY and (~cut & ~hidden).mean() < SELDOM:
+        return inner + HALF_CAR * outwards, inner
     whole = np.flatnonzero(~cut)
     if not len(whole):
         return inner + HALF_CAR * outwards, inner
-    if not cut.any():
-        return middle, inner
     out = middle.copy()
     for index in np.flatnonzero(cut):
         nearest = whole[np.argsort(np.abs(whole - index), kind="stable")[:7]]

@@ -12,8 +12,9 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import SWEEPING, Ease, caught_moving, eases, sideways
+from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.things import shed, small
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,9 @@ HUGS = 0.12  # lanes between a line and the side of what stands behind it: in th
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
-IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
+IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
+HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
+COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
 def rival_from(
@@ -63,11 +66,15 @@ def rival_from(
     late = windows[-1] if windows else None
     even = even_pace(path, ways, float(path.times[0]), time)
     stood, never = stood_or_never(path, ways, windows, first, time)
+    if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
+        stood, never = 0.85, 0.0
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
-    heading = _heading(path, time, whole, even, windows, stood, fits)
+    heading = _heading(path, time, whole, even, windows, stood, fits) if candidate.over is None else "same"
+    if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
+        heading = None  # as slow along the road, and as quick across it, as who crosses
     stays = stood > 0 and stayed(path, ways, time, fits)
-    if handed_over(path, whole, windows, time):
+    if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
@@ -77,9 +84,10 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place is None and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight
-    queued = stood > 0 and _standing_with(path, paths, measures, way, first) >= (1 if place == "edge" else 2)
+    with_it = _standing_with(path, paths, measures, way, first)
+    queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
-        keeping = swung_out(path, keeping, own, time)
+        keeping = swung_out(path, keeping, own, time, candidate.over)
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
@@ -101,8 +109,8 @@ def rival_from(
         never_stood=min(never, confidence),
         place=place,
         queued=queued,
-        small=_small(path, time) if abs(beside) < 0.4 else 0.0,
-        shed=_shed(path, time),
+        small=small(path, time) if abs(beside) < 0.4 else 0.0,
+        shed=shed(path, paths, time),
         confidence=confidence,
         drew_up=_drew_up(path, measures),
         headway=_headway(path, ways, own),
@@ -136,7 +144,7 @@ def _heading(
     stood: float,
     fits: Sequence[Ease],
 ) -> Heading | None:
-    along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
+    along = whole is not None and not BACKWARDS < whole.share < HARDLY  # what crosses hardly moves along the road
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
@@ -147,13 +155,19 @@ def _heading(
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
     if whole.share > 0.2:
-        return "same"
+        turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
+        return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
     if stood > 0 and whole.share > BACKWARDS:
         return "same" if time - path.times[0] >= IN_SIGHT else None
-    oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    oncoming = whole.share < COMING and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
     if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
         return None  # steadily slower than anything that comes
     return "oncoming" if oncoming else None
+
+
+def _swept(keeping: Keeping) -> bool:
+    """Whether a move went across quicker than a lane change does."""
+    return any(abs(m.shift) >= SWEPT and abs(m.shift) > SWEEPING * (m.end - m.start) for m in keeping.moves)
 
 
 def _gone_across(path: Path, time: float) -> bool | None:
@@ -193,12 +207,12 @@ def _place(
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
     if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
-        return "edge" if behind < HUGS else None
+        return "edge" if right and behind < HUGS else None  # on the left is the middle of the road, or a one-way street
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     if DASHED[0] < near_paint < DASHED[1]:
         return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
-    return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
+    return "edge" if right and far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 
 def _shown(values: Floats) -> Floats:
@@ -249,21 +263,3 @@ def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: F
         if pace is not None and BACKWARDS < pace.share < STANDS and pace.error < 0.1:
             standing += 1
     return standing
-
-
-def _small(path: Path, time: float) -> float:
-    """Confidence that it is a thing on the road: narrower than any car when it was near and whole."""
-    near = (path.near > 30) & ~path.cut & ~path.hidden & (path.times > time - 1.6) & (path.times <= time)
-    if near.sum() < 4:
-        return 0.0
-    return 0.8 if float(np.median(path.span[near])) < 0.95 else 0.0
-
-
-def _shed(path: Path, time: float) -> bool:
-    """Whether the foot that is followed was a vehicle's first, and something much narrower's at the end."""
-    early = (path.times < time - 1.8) & (path.near > 15)
-    late = (path.times > time - 1.6) & (path.times <= time) & (path.near > 30)
-    if early.sum() < 6 or late.sum() < 4:
-        return False
-    wide, narrow = float(np.median(path.span[early])), float(np.median(path.span[late]))
-    return wide > 0.85 and wide > 1.6 * narrow

@@ -24,8 +24,13 @@ STEADY = 0.05  # of the ego's pace: the standard error of what stands all the wa
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.25, 0.2  # lanes across the road: at most, at least, and at least of the middle
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
-LAST = (0.8, 0.2)  # s before the contact, within which a pace is that at the contact
-CREEPS = (0.04, 0.12)  # of the ego's pace: what is slower has stopped, what is quicker has not
+BRAKING, UNSEEN = 1.3, 0.5  # s before the contact from which on it brakes evenly, and for which it may be out of sight
+AT_LAST = 0.17  # s before the knock: contacts are found a little late, and what was hit doesn't brake evenly
+STOPPED, STILL_MOVING = (
+    -0.07,
+    -0.1,
+)  # s after the knock: by then it stopped for certain, or not before, as far as is known
+ROUGH, AS_GOOD = 1.5, 1.2  # px by which its foot may miss an even stop; times the least miss that fit as well
 APART = 0.5  # of the ego's pace
 FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
@@ -81,12 +86,34 @@ def set_off(
 
 
 def halted(path: Path, ways: Floats, time: float) -> bool | None:
-    """Whether it stood just before ``time``; None where its pace then is neither clearly nought nor clearly more."""
-    last = pace_over(path, ways, time - LAST[0], time - LAST[1])
-    if last is None:
+    """Whether it had braked to a stand by ``time``, or was moving still; None where neither is clear.
+
+    Its place along the road is the ego's way plus ``1/q``. Braking evenly and then standing, it lies ``a/2·(s-t)²`` short
+    of where it stops, up to the moment ``s``, and there afterwards: the ``s`` that fits best says what it did at ``time``.
+    A foot lost when it is close before the camera makes it stop too early rather than too late.
+    """
+    use = (path.times > time - BRAKING) & (path.times < time - AT_LAST) & ~path.hidden & ~path.cut
+    times = path.times[use] - time
+    if len(times) < 8 or times[-1] < -UNSEEN:
         return None
-    least, most = last.share - 2 * last.error, last.share + 2 * last.error
-    return True if most < CREEPS[0] else False if least > CREEPS[1] else None
+    places, rows = ways[use] + 1 / path.near[use], path.near[use]
+    stops = np.arange(-BRAKING, BRAKING, 0.02)
+    misses = np.array([_stopping(times, places, rows, stop) for stop in stops])
+    likely = stops[misses <= AS_GOOD * misses.min()]
+    if misses.min() > ROUGH:
+        return None
+    return True if likely[-1] <= STOPPED else False if likely[0] >= STILL_MOVING else None
+
+
+def _stopping(times: Floats, places: Floats, rows: Floats, stop: float) -> float:
+    """How many px rows miss, on average, those of a vehicle that brakes evenly and stands from ``stop`` on."""
+    short = np.maximum(stop - times, 0.0) ** 2 / 2
+    weight = np.minimum(rows, EVEN * 3) ** 2  # px for a place along the road
+    design = np.stack([np.ones_like(times), -short], axis=1) * weight[:, None]
+    fit = np.linalg.lstsq(design, places * weight, rcond=None)[0]
+    if fit[1] < 0:  # what sets off is not what stops
+        fit = np.array([np.average(places, weights=weight**2), 0.0])
+    return float(np.sqrt(np.mean((design @ fit - places * weight) ** 2)))
 
 
 def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: float) -> bool:
@@ -106,13 +133,16 @@ def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: f
     )
 
 
-def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float) -> Keeping:
+def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float, over: float | None = None) -> Keeping:
     """How one of a row beside the ego moved: it came over a little just before it left the picture, and was hit.
 
-    The ego kept its lane, so the rest of the way between the two was the other's.
+    The ego kept its lane, so the rest of the way between the two was the other's. ``over`` is how far it alone came, where
+    that is known by comparison with the row.
     """
-    shift = come_over(path, time)
-    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None or shift < SWUNG_OUT:
+    shift = come_over(path, time) if over is None else over
+    if own.moves or own.kept <= 0 or abs(own.drift) > SETTLED_EGO or shift is None:
+        return keeping
+    if over is None and shift < SWUNG_OUT:
         return keeping
     towards = -float(np.sign(np.median(path.inner)))
     return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)

@@ -7,6 +7,7 @@ second or two and drifts over longer ones (in a bend, say). A Kalman smoother we
 comb says above the way steered.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,16 @@ from vlmrec.observer.measure import Measures
 
 Floats = NDArray[np.float64]
 
-COMB_ERROR = 0.25  # lanes per frame: errors of neighbouring frames are alike, so it is more than a single one's
-DRIFT = 0.1  # lanes, of the way steered in a second
+COMB_ERROR = 0.08  # lanes per frame: errors of neighbouring frames are alike, so it is more than a single one's
+DRIFT = 0.05  # lanes, of the way steered in a second
+AMISS = 0.6  # of the way steered, the same: the pace may be measured much too small
 ASIDE = 35.0  # px off its usual column up to which the vanishing point is found
 LEAST = 10  # frames with lines and pace that the usual column needs
+KNOCKED, RINGS = 0.6, 0.5  # lanes in a second, while a knock rings; s that it does
+STRIP = (
+    0.10,
+    0.93,
+)  # of the picture's height: rows below the vanishing point, and in the picture, where lines are sought
 NEARBY = 1.0  # s around a frame within which lines and turns are reconciled
 
 
@@ -36,8 +43,11 @@ class Course(NamedTuple):
     steered: Floats  # lanes gone aside by the camera's heading alone
 
 
-def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
-    """The ego's place across the road. ``pace`` is its pace per frame in 1/px per second, NaN where unknown."""
+def course(lanes: Lanes, measures: Measures, pace: Floats, knocks: Sequence[float] = ()) -> Course:
+    """The ego's place across the road. ``pace`` is its pace per frame in 1/px per second, NaN where unknown.
+
+    ``knocks`` are times at which it may have been hit: from then on, for a moment, it doesn't go where it points.
+    """
     found = _columns(lanes, measures, pace)
     if found is None:
         return Course(lanes, lanes, measures.points_x, np.full(len(measures.times), np.nan))
@@ -45,7 +55,11 @@ def course(lanes: Lanes, measures: Measures, pace: Floats) -> Course:
     times, aside = measures.times, usual - column
     rate = _filled(times, pace) * aside / lanes.spacing
     steered = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(times))])
-    rest = _smoothed(lanes, times, steered)
+    level = lanes._replace(offset=lanes.offset + (column - measures.point.x) * _skew(measures) / lanes.spacing)
+    hit = np.zeros(len(times), bool)
+    for knock in knocks:
+        hit |= (times >= knock) & (times <= knock + RINGS)
+    rest = _smoothed(level, times, steered, hit)
     offset = rest + steered
     shift = np.floor(offset[0])
     slipped = lanes.offset + np.round(offset - lanes.offset)
@@ -81,14 +95,25 @@ def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Flo
     return float(np.median(column[use] + drift)), column
 
 
-def _smoothed(lanes: Lanes, times: Floats, steered: Floats) -> Floats:
+def _skew(measures: Measures) -> float:
+    """How far lines slip aside, in camera heights, for each pixel that the camera turns: they were sought on a strip of
+    road that runs towards the clip's own vanishing point, and ``x / q`` of a shifted line is off by its mean ``1 / q``.
+    """
+    height = measures.size[1]
+    rows = np.arange(STRIP[0] * height, STRIP[1] * height - measures.point.y, 2.0)
+    return float((1 / rows).mean())
+
+
+def _smoothed(lanes: Lanes, times: Floats, steered: Floats, hit: NDArray[np.bool_]) -> Floats:
     """The comb's place above the way steered: a random walk, filtered forwards and smoothed backwards."""
     count, usual = len(times), _usual(lanes)
     state, spread, foretold, before = (np.zeros(count) for _ in range(4))
     value, variance, slipped = float(lanes.offset[0]), COMB_ERROR**2, 0.0
     for i in range(count):
         if i:
-            variance += DRIFT**2 * float(times[i] - times[i - 1])
+            gap = float(times[i] - times[i - 1])
+            amiss = AMISS * float(steered[i] - steered[i - 1]) / gap
+            variance += (DRIFT**2 + amiss**2 + (KNOCKED**2 if hit[i] else 0.0)) * gap
         foretold[i], before[i] = value, variance
         missed = float(lanes.offset[i] - steered[i]) - slipped - value
         if abs(missed) > 0.5:

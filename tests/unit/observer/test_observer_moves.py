@@ -12,14 +12,17 @@ from vlmrec.observer.camera import CameraStep
 from vlmrec.observer.candidates import candidates
 from vlmrec.observer.conduct import pace_alongside
 from vlmrec.observer.ego import moves_of
+from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.jolts import find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
-from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.passing import gone_by
+from vlmrec.observer.paths import Path, _joined, since_leap, untorn
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
+from vlmrec.observer.things import shed, small
 from vlmrec.terms import Party
 
 Floats = NDArray[np.float64]
@@ -144,15 +147,62 @@ def test_turning_aside_moves_an_ego_whose_lines_are_lost() -> None:
         step._replace(turn=-float(turn)) for step, turn in zip(straight_on().steps, np.diff(aside), strict=True)
     )
     lost = Lanes(2.5, np.full(len(TIMES), 0.5), np.where(TIMES > 4.5, 0.0, 0.4), 1.0)
-    turned = cast(Measures, SimpleNamespace(times=TIMES, points_x=320 - aside, steps=steps))
-    found = course(lost, turned, np.full(len(TIMES), 0.03))
+    found = course(lost, filmed(320 - aside, steps), np.full(len(TIMES), 0.03))
     way = float((0.03 * aside / 2.5).sum() / RATE)
     assert float(found.lanes.offset[-1]) == pytest.approx(0.5 + way, abs=0.1)
 
 
+def test_lines_of_a_camera_that_turns_are_put_right_even_where_the_pace_is_measured_much_too_small() -> None:
+    aside = np.clip((TIMES - 4.5) * 30, 0, 40)
+    steps = tuple(
+        step._replace(turn=-float(turn)) for step, turn in zip(straight_on().steps, np.diff(aside), strict=True)
+    )
+    true = 0.5 + np.concatenate([[0.0], np.cumsum(0.03 * aside[1:] / 2.5 / RATE)])
+    rows = np.arange(0.10 * 360, 0.93 * 360 - 160, 2.0)
+    seen = true + aside * float((1 / rows).mean()) / 2.5  # on a strip of road that runs straight on
+    found = course(
+        Lanes(2.5, seen, np.full(len(TIMES), 0.4), 1.0), filmed(320 - aside, steps), np.full(len(TIMES), 0.01)
+    )
+    assert np.abs(found.lanes.offset - true).max() < 0.06
+    assert np.abs(seen - true).max() > 0.15
+
+
+def test_of_one_that_the_picture_cuts_off_nearly_all_the_time_only_the_near_side_tells_its_place() -> None:
+    flags = np.ones(len(TIMES), bool)
+    feet = np.tile([-3.0, -1.5], (len(TIMES), 1))  # its far side is wherever the picture ends
+    wild = -2.0 + noise(0.4)
+    flags[40:44] = False  # the bonnet hides its foot, and it seems whole for a moment
+    middle, inner = _joined(wild, feet, flags, ~flags)
+    assert float(np.ptp(middle - inner)) == pytest.approx(0.0)
+    assert float(np.median(inner)) == -1.5
+
+
+def test_an_ego_that_is_hit_stops_going_where_it_points_at_once() -> None:
+    true = 0.5 + 0.5 * np.clip(TIMES - 4.0, 0.0, 1.0)
+    aside = np.where((TIMES >= 4.0) & (TIMES < 5.4), 0.5 * 2.5 / 0.03, 0.0)  # it points there still when it is held
+    steps = tuple(
+        step._replace(turn=-float(turn)) for step, turn in zip(straight_on().steps, np.diff(aside), strict=True)
+    )
+    seen = true + aside * float((1 / np.arange(36, 174.8, 2.0)).mean()) / 2.5
+    lanes, film = Lanes(2.5, seen, np.full(len(TIMES), 0.2), 1.0), filmed(320 - aside, steps)
+    last = int(5.0 * RATE)
+    missed = [
+        abs(float(course(lanes, film, np.full(len(TIMES), 0.03), knocks).lanes.offset[last] - true[last]))
+        for knocks in ((), (5.0,))
+    ]
+    assert missed[1] < missed[0]
+
+
+def filmed(column: Floats, steps: tuple[CameraStep, ...]) -> Measures:
+    made = SimpleNamespace(
+        times=TIMES, points_x=column, steps=steps, point=Vanishing(320.0, 160.0, 1.0), size=(640, 360)
+    )
+    return cast(Measures, made)
+
+
 def straight_on() -> Measures:
     steps = tuple(CameraStep(float(time), 1 / RATE, 0.0, 0.0, 0.03, 40.0, 1.0) for time in TIMES[1:])
-    return cast(Measures, SimpleNamespace(times=TIMES, points_x=np.full(len(TIMES), 320.0), steps=steps))
+    return filmed(np.full(len(TIMES), 320.0), steps)
 
 
 def a_knock(at: float, *, blurred: int = 0, sideways: bool = False) -> tuple[CameraStep, ...]:
@@ -188,6 +238,30 @@ def test_what_comes_no_nearer_is_not_what_was_hit() -> None:
     found = candidates([fixture, comer], CONTACT, measures)
     assert [candidate.path.number for candidate in found] == [1, 0]
     assert found[0].lonely
+
+
+def test_who_came_towards_the_ego_and_is_behind_it_by_now_was_not_hit() -> None:
+    oncoming = a_path(np.full(len(TIMES), -0.9), near=1 / np.maximum(0.06 * (CONTACT - 0.9 - TIMES), 0.007))
+    assert gone_by(oncoming, CONTACT, 360)
+    assert not gone_by(oncoming, CONTACT - 0.6, 360)  # its rear may still be beside the ego
+    in_the_way = oncoming._replace(across=oncoming.across + 0.8)
+    assert not gone_by(in_the_way, CONTACT, 360)
+
+
+def test_what_is_twice_as_near_at_once_far_off_is_another_thing() -> None:
+    leader = a_path(np.full(len(TIMES), -0.3), near=np.where(CONTACT - 1.0 > TIMES, 40.0, 110.0))
+    assert since_leap(leader, CONTACT).times[0] == pytest.approx(CONTACT - 1.0, abs=0.1)
+    assert len(since_leap(leader._replace(near=leader.near * 2), CONTACT).times) == len(TIMES)  # close by, a foot hides
+
+
+def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -> None:
+    leader = a_path(np.full(len(TIMES), 0.05), near=24.0)
+    thing = a_path(np.full(len(TIMES), 0.05), near=24 / np.linspace(1, 0.15, len(TIMES)))
+    thing = thing._replace(number=1, span=0.5 * np.ones(len(TIMES)))
+    assert small(thing, CONTACT) > 0
+    assert shed(thing, [leader, thing], CONTACT)
+    assert not shed(thing, [thing], CONTACT)
+    assert not shed(thing, [leader._replace(across=leader.across + 1.0), thing], CONTACT)
 
 
 def test_what_stays_beside_the_camera_goes_at_its_pace_unless_it_reaches_far_ahead() -> None:

@@ -1,0 +1,115 @@
+"""Who swung out of a row of standing vehicles into the side of a passing ego. Pure.
+
+Only what is beside the ego can touch its side: the one whose place along the road the ego has reached when the camera is
+knocked. The side of a standing vehicle keeps its place across the road, and is seen there over all the way that the ego
+comes nearer; one that swings out comes over just before it leaves the picture. That is a tenth of a lane or two, and
+shadows and wheels make others seem to come over by half of that, so the rest of the row says what is an error of measuring.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.candidates import Candidate
+from vlmrec.observer.lanes import Lanes
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.paths import Path
+from vlmrec.observer.rows import Row
+from vlmrec.observer.tracks import Track
+
+Floats = NDArray[np.float64]
+
+NEAR = 25.0  # px: a distance row
+LATE, BEFORE = 0.6, 2.2  # s before it was last seen: within the first it swings out, between the two it stands
+STOOD, LEFT = 4, 3  # pictures in these times
+STEADY = (
+    0.06  # lanes off their middle, half of the places of a standing side at most: else it is not the side that is seen
+)
+MOST = 0.5  # lanes: what seems to come over further before it leaves the picture is another thing
+UNSEEN = 0.6  # s at most from when it was last seen to the contact
+OVER, RATHER = 0.08, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
+MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
+
+
+class Swing(NamedTuple):
+    """One of a row came over by ``shift`` lanes."""
+
+    track: int
+    shift: float
+
+
+def swinger(
+    rows: Sequence[Row], tracks: Sequence[Track], measures: Measures, lanes: Lanes, way: Floats, time: float
+) -> Swing | None:
+    """The one of a row that the ego was level with at ``time``, if it alone came over before."""
+    place = float(np.interp(time, measures.times, way))
+    found: list[Swing] = []
+    for row in rows:
+        at = row.at(place)
+        if at is None or row.tracks[at] is None:
+            continue
+        overs = [_of_row(row, index, tracks, measures, lanes, time) for index in range(at + 1)]
+        over, others = overs[at], [other[1] for other in overs[:at] if other is not None]
+        number = row.tracks[at]
+        if over is None or number is None or not others or time - over[0] > UNSEEN:
+            continue
+        if over[1] >= OVER and over[1] >= RATHER * max(others):
+            found.append(Swing(number, over[1]))
+    return found[0] if len(found) == 1 else None
+
+
+def swung_out_first(
+    found: Sequence[Candidate], swing: Swing | None, paths: Sequence[Path], time: float
+) -> list[Candidate]:
+    """The candidates with the one that swung out as the first, unless another was straight ahead, and had been for long."""
+    path = next((path for path in paths if swing is not None and path.number == swing.track), None)
+    if path is None or swing is None or (found and _straight_ahead(found[0], swing.track, time)):
+        return list(found)
+    score = found[0].score if found else 0.5
+    rest = [candidate for candidate in found if candidate.path.number != swing.track]
+    return [Candidate(path, "beside", score, True, swing.shift), *rest]
+
+
+def _straight_ahead(candidate: Candidate, swung: int, time: float) -> bool:
+    path = candidate.path
+    there = np.abs(path.times - time) <= 0.4
+    if candidate.how != "ahead" or path.number == swung or not there.any() or path.times[0] > time - LONG:
+        return False
+    return float(np.abs(np.median(path.beside[there]))) <= MIDDLE
+
+
+def _of_row(
+    row: Row, index: int, tracks: Sequence[Track], measures: Measures, lanes: Lanes, time: float
+) -> tuple[float, float] | None:
+    number = row.tracks[index]
+    if number is None:
+        return None
+    sides = []
+    for time_, obstacle in ((s.time, s.obstacle) for s in tracks[number].sightings):
+        if time_ > time + 0.05 or obstacle.base < NEAR:
+            continue
+        inner = obstacle.foot_left if row.right else -obstacle.foot_right
+        ego = float(np.interp(time_, measures.times, lanes.offset))
+        sides.append((time_, inner / lanes.spacing + (ego if row.right else -ego)))
+    return came_over(sides)
+
+
+def came_over(sides: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """When a vehicle was last seen, and the lanes that its side came over before, from its places (time, lanes outwards).
+
+    It must have come over in more than one picture.
+    """
+    if not sides:
+        return None
+    times, places = (np.array(values) for values in zip(*sides, strict=True))
+    late = times > times[-1] - LATE
+    before = ~late & (times > times[-1] - BEFORE)
+    if before.sum() < STOOD or late.sum() < LEFT:
+        return None
+    place = float(np.median(places[before]))
+    over = place - float(np.sort(places[late])[1])
+    if float(np.median(np.abs(places[before] - place))) > STEADY or over > MOST:
+        return None
+    return float(times[-1]), over
