@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from vlmrec.observer.stretches import BIN, TRACE, Ruler, Stretch, littered, stretches
+from vlmrec.observer.stretches import TRACE, Ruler, Stretch, littered, stretches
 
 SHORT = 9.0  # m: an arrow, a word or a crossing with its stop line are no longer
 LONG, BARS = 10.0, 4  # m and bars that make hatching
@@ -19,7 +19,7 @@ JOINED = 1.5  # m: pauses of such a line, at most
 MARK = 2.0  # m: an arrow, say; what is shorter may be dirt
 SPECKLED = 0.12  # share of a lane's pieces with paint here and there: what is told of it is no paint
 DASHES = 0.22  # the same: it is a broken line, of which a quarter at least is painted
-BEHIND, AHEAD = 5.0, 20.0  # m from the contact: what is painted over further back was passed before, further on unseen
+BEHIND = 5.0  # m back from the contact: what is painted over further back was passed before
 
 
 def hatching(line: Ruler, here: float) -> Literal["no", "at_edge", "cleared"] | None:
@@ -49,23 +49,16 @@ def bare(line: Ruler, here: float) -> bool:
     return not long and _covered(line, line.start, here) and littered(line, found) <= SPECKLED
 
 
-def closed(line: Ruler, here: float) -> bool | None:
-    """Whether a lane is painted over about ``here``, by a line that slants over it or by bars; no, where it stays bare."""
+def closed(line: Ruler, here: float) -> bool:
+    """Whether a lane is painted over about ``here``, by a line that slants over it or by bars.
+
+    Where it seems bare that says little: the knock turns the camera, and the lane may no longer be where it was.
+    """
+    if littered(line, [one for one in stretches(line, TRACE) if one.length >= MARK]) > SPECKLED:
+        return False
     zones = [one for one in stretches(line) if _zone(one)]
     slants = [one for one in stretches(line, TRACE, JOINED) if one.length >= SLANT]
-    if littered(line, [one for one in stretches(line, TRACE) if one.length >= MARK]) > SPECKLED:
-        return None
-    if any(one.end > here - BEHIND for one in zones + slants):
-        return True
-    ahead = line.between(here - BEHIND, here + AHEAD)
-    whole = len(ahead) >= 0.9 * (BEHIND + AHEAD) / BIN
-    return False if whole and float(np.isfinite(ahead).mean()) > COVERED else None
-
-
-def astray(line: Ruler, here: float) -> bool:
-    """Whether there is paint all along the middle of the lane driven along: the lines are not where they are held to be."""
-    line = line.until(here)
-    return littered(line, [one for one in stretches(line) if _zone(one)]) > DASHES
+    return any(one.end > here - BEHIND for one in zones + slants)
 
 
 def _zone(one: Stretch) -> bool:

@@ -87,12 +87,11 @@ def _lane_ends(
     measures: Measures, lanes: Lanes, way: Floats, outer: int, lane: int, begins: float, time: float
 ) -> bool | None:
     """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface."""
-    by_line, by_paint = _line_ends(measures, lanes, outer, begins, time), None
-    line = ruler(measures, lanes, way, lane, np.inf)
-    if line is not None:
-        by_paint = closed(line, _here(measures, lanes, way, time))
-    if by_line is not None or by_paint is not None:
-        return by_paint if by_line is None else by_line if by_paint is None or by_paint == by_line else None
+    by_line, line = _line_ends(measures, lanes, outer, begins, time), ruler(measures, lanes, way, lane, np.inf)
+    if line is not None and closed(line, _here(measures, lanes, way, time)):
+        return None if by_line is False else True
+    if by_line is not None:
+        return by_line
     known, shares = _brightness(measures, lanes, np.full(len(measures.times), float(lane)))
     after = known > time + 0.4
     seen = after.sum() >= max(20, 0.7 * (measures.times > time + 0.4).sum())

@@ -114,11 +114,12 @@ def test_a_lane_is_bare_where_it_was_seen_and_has_at_most_a_mark() -> None:
 
 def test_a_lane_ends_where_a_line_slants_over_it_and_bars_follow() -> None:
     arrows = [(10.0, 14.5, 0.4), (28.0, 32.5, 0.4)]
-    assert closed(lane(*arrows, (50, 62, 0.2), *bars(66, 90)), 55.0) is True
-    assert closed(lane(*arrows, (50, 62, 0.2), *bars(66, 90)), 30.0) is True
+    assert closed(lane(*arrows, (50, 62, 0.2), *bars(66, 90)), 55.0)
+    assert closed(lane(*arrows, (50, 62, 0.2), *bars(66, 90)), 30.0)
 
 
-def test_a_lane_runs_on_where_it_stays_bare_and_nothing_is_said_where_it_is_not_seen_so_far() -> None:
-    assert closed(lane((10, 14.5, 0.4)), 55.0) is False
-    assert closed(lane((10, 14.5, 0.4)), 90.0) is None
-    assert closed(lane(*bars(20, 40)), 70.0) is False
+def test_arrows_bars_long_passed_and_dirt_do_not_end_a_lane() -> None:
+    assert not closed(lane((10, 14.5, 0.4), (56, 60.5, 0.4)), 55.0)
+    assert not closed(lane(*bars(20, 40)), 70.0)
+    dirt = [(float(start), float(start) + 1, 0.3) for start in range(0, 100, 6)]
+    assert not closed(lane(*dirt, (50, 62, 0.2)), 55.0)
