@@ -61,6 +61,12 @@ def closed(line: Ruler, here: float) -> bool:
     return any(one.end > here - BEHIND for one in zones + slants)
 
 
+def astray(line: Ruler, here: float) -> bool:
+    """Whether there is paint all along the middle of the lane driven along: the lines are not where they are held to be."""
+    line = line.until(here)
+    return littered(line, [one for one in stretches(line) if _zone(one)]) > DASHES
+
+
 def _zone(one: Stretch) -> bool:
     return one.length >= LONG and one.runs >= BARS
 
