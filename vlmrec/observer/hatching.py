@@ -54,10 +54,11 @@ def closed(line: Ruler, here: float) -> bool:
 
     Where it seems bare that says little: the knock turns the camera, and the lane may no longer be where it was.
     """
-    if littered(line, [one for one in stretches(line, TRACE) if one.length >= MARK]) > SPECKLED:
-        return False
     zones = [one for one in stretches(line) if _zone(one)]
-    slants = [one for one in stretches(line, TRACE, JOINED) if one.length >= SLANT]
+    marks = [one for one in stretches(line, TRACE, JOINED) if one.length >= MARK]
+    if littered(line, zones + marks) > SPECKLED:
+        return False
+    slants = [one for one in marks if one.length >= SLANT]
     return any(one.end > here - BEHIND for one in zones + slants)
 
 
