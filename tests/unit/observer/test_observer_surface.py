@@ -121,5 +121,5 @@ def test_a_lane_ends_where_a_line_slants_over_it_and_bars_follow() -> None:
 def test_arrows_bars_long_passed_and_dirt_do_not_end_a_lane() -> None:
     assert not closed(lane((10, 14.5, 0.4), (56, 60.5, 0.4)), 55.0)
     assert not closed(lane(*bars(20, 40)), 70.0)
-    dirt = [(float(start), float(start) + 1, 0.3) for start in range(0, 100, 6)]
+    dirt = [(float(start), float(start) + 1, 0.15) for start in range(0, 100, 6)]
     assert not closed(lane(*dirt, (50, 62, 0.2)), 55.0)
