@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.camera import CameraStep, camera_step, halved
 from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
+from vlmrec.observer.footway import Footway, find_footway
 from vlmrec.observer.gaze import vanishing_path
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
 from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, lasting, paint, road_strip, yellow
@@ -55,6 +56,7 @@ class Measures(NamedTuple):
     obstacles: tuple[tuple[Obstacle, ...], ...]
     tracks: tuple[Track, ...]
     edges: Edges | None = None
+    footway: Footway | None = None
     surface: NDArray[np.float32] | None = None  # painted share per frame, lane and row (surface.py); NaN where hidden
 
 
@@ -119,11 +121,12 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     profile = np.array(profiles)
     open_road = _in_view(strip, model).mean(axis=0)
     lanes = fit_lanes(profile, [float(t) for t in times], lasting(np.array(clear), open_road))
+    footway = None if lanes is None else find_footway(pictures, points, model, lanes, steps, times)
     flats = [flat_pixels(picture, model) for picture in pictures]
     surface = painted_surface(pictures, standing, points, lanes, model) if lanes is not None else None
     measures = Measures(
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
-        tuple(first), (), surface=surface,
+        tuple(first), (), footway=footway, surface=surface,
     )  # fmt: skip
     return stand(measures, odd, flats)
 
