@@ -48,10 +48,10 @@ def rival_from(
 
     ``home`` is the ego's place in lanes before it moved.
     """
+    if (candidate.path.times <= time + 0.05).sum() < 6:
+        return None  # too little, whatever it may have been a part of
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
-    if before.sum() < 6:
-        return None
     ways = np.interp(path.times, measures.times, way)
     fits = eases(path, time)
     keeping = sideways(path, time, own, fits)
@@ -159,11 +159,11 @@ def _heading(
     stood: float,
     fits: Sequence[Ease],
 ) -> Heading | None:
-    along = whole is not None and not BACKWARDS < whole.share < HARDLY  # what crosses hardly moves along the road
+    along = whole is not None and abs(whole.share) > HARDLY  # what crosses hardly moves along the road
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
-    if stood > 0 and (across := _gone_across(path, time)) is not None:
+    if (stood > 0 or (whole is not None and not along)) and (across := _gone_across(path, time)) is not None:
         return "crossing" if across else None
     if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
