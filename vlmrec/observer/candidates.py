@@ -93,11 +93,14 @@ def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) ->
 
 
 def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
-    """Whether it had left the picture for a while when another was right in front, and coming nearer."""
-    if first.how != "ahead" or one.path.times[-1] > time - LATELY or not one.path.cut[-1]:
+    """Whether it had been out of sight for a while when another was right in the ego's way, and coming nearer."""
+    if first.how != "ahead" or one.path.times[-1] > time - LATELY:
         return False
-    at_last = first.path.beside[(first.path.times > time - 0.3) & (first.path.times <= time + 0.1)]
-    return len(at_last) > 0 and float(np.abs(np.median(at_last))) < IN_FRONT and closing(first.path, time)
+    at_last = (first.path.times > time - 0.3) & (first.path.times <= time + 0.1)
+    if not at_last.any() or not closing(first.path, time):
+        return False
+    in_front = float(np.abs(np.median(first.path.beside[at_last]))) < IN_FRONT
+    return in_front or float(np.abs(first.path.inner[at_last]).min()) < ASIDE
 
 
 def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
