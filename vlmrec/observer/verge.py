@@ -59,8 +59,8 @@ def road_edges(
         if index % 3 == 0:
             across = (bins - lanes.offset[index]) * lanes.spacing
             shares.append(_shares(mask, point, across, model))
-            for band, rows in zip(bands, ((0.05, FAR_ROWS), (FAR_ROWS, 1.0)), strict=True):
-                band.append(_shares(mask, point, across, model, rows))
+            for band, between in zip(bands, ((0.05, FAR_ROWS), (FAR_ROWS, 1.0)), strict=True):
+                band.append(_shares(mask, point, across, model, between))
     usual = _over_time(np.array(shares), SELDOM)
     far, near = (_over_time(np.array(band), ALWAYS) for band in bands)
     border = borders >= OFTEN * len(bases)
