@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vlmrec.observer.conduct import paces
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, since_leap, untorn
 from vlmrec.observer.road import DARK
+
+Floats = NDArray[np.float64]
 
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
 CLOSE_HIDDEN = 0.17  # the same where the bonnet hides the foot
@@ -19,6 +23,10 @@ STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
 ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
+LATELY, ASIDE = 0.8, 0.33  # s before the contact, and lanes from the camera to its side: nearer may be in the way
+IN_FRONT = 0.4  # lanes from the camera to its middle
+ONCOMING = -0.5  # of the ego's pace
+SPRUNG_UP = 0.5  # of its score, what another must have that came nearer all the while
 IN_THE_WAY = 0.8  # lanes to the side of the camera
 
 
@@ -32,8 +40,8 @@ class Candidate(NamedTuple):
     over: float | None = None  # lanes that it alone of a standing row came over just before
 
 
-def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[Candidate]:
-    """Vehicles that could have been hit at ``time``, the likeliest first."""
+def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floats | None = None) -> list[Candidate]:
+    """Vehicles that could have been hit at ``time``, the likeliest first. ``way`` is the ego's per frame, if known."""
     height = measures.size[1]
     # By night the edge of the headlights' pool passes for a vehicle beside the camera.
     dark = is_dark(measures)
@@ -59,29 +67,66 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     rest = [
         c
         for c in found[1:]
-        if c.path.times[0] < time - 1.0 and not _coincide(c, found[0]) and not _swings_out_alone(found, time)
+        if c.path.times[0] < time - 1.0
+        and not _coincide(c, found[0])
+        and not _swings_out_alone(found, time)
+        and not _goes_by(c.path, time, measures, way)
+        and not _left_behind(c, found[0], time)
     ]
     lonely = not rest or rest[0].score < 0.8 * found[0].score
     return [candidate._replace(lonely=lonely) for candidate in found]
 
 
+def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) -> bool:
+    """Whether it was only beside the ego's way: it came along the road on its own side, or it is a barrier, always as near."""
+    before = path.times <= time + 0.05
+    last = before & (path.times > min(time, float(path.times[before][-1])) - LATELY)
+    if last.sum() < 5 or float(np.abs(path.inner[last]).min()) < ASIDE:
+        return False
+    near, inner = path.near[last], path.inner[last]
+    if float(np.ptp(near)) < 0.08 * float(near.max()) and float(np.ptp(inner)) < STILL:
+        return True
+    if way is None:
+        return False
+    windows = paces(path, np.interp(path.times, measures.times, way), time)
+    return any(pace.share + pace.error < ONCOMING for pace in windows)
+
+
+def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
+    """Whether it had left the picture for a while when another was right in front, and coming nearer."""
+    if first.how != "ahead" or one.path.times[-1] > time - LATELY or not one.path.cut[-1]:
+        return False
+    at_last = first.path.beside[(first.path.times > time - 0.3) & (first.path.times <= time + 0.1)]
+    return len(at_last) > 0 and float(np.abs(np.median(at_last))) < IN_FRONT and closing(first.path, time)
+
+
 def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
     """The same, but first the one followed for longest of those that are about as likely as the likeliest, or a part of it.
 
-    What has just appeared in mid-road is a piece of something.
+    What has just appeared in mid-road is a piece of something, of a barrier or of paint; where another was coming
+    nearer all the while, that one need not be as near.
     """
     first = found[0]
     if first.path.times[0] < time - 1.0:
         return list(found)
-    alike = [
-        c
-        for c in found[1:]
-        if c.path.times[0] < time - 1.0 and c.score > (0.6 if _coincide(c, first) else 0.85) * first.score
-    ]
+    alike = [c for c in found[1:] if c.path.times[0] < time - 1.0 and c.score > _enough(c, first, time) * first.score]
     if not alike:
         return list(found)
     longest = min(alike, key=lambda c: (c.path.times[0], c.path.number))
     return [longest, *(c for c in found if c is not longest)]
+
+
+def _enough(one: Candidate, first: Candidate, time: float) -> float:
+    """The share of the likeliest one's score that is enough for another that was followed for longer."""
+    if _coincide(one, first):
+        return 0.6
+    return SPRUNG_UP if _stays_aside(first.path, time) and closing(one.path, time) else 0.85
+
+
+def _stays_aside(path: Path, time: float) -> bool:
+    """Whether it sprang up in mid-road and kept its place beside the ego's way, as a piece of a barrier does."""
+    inner = path.inner[path.times <= time + 0.05]
+    return bool(not path.cut[0] and np.abs(inner).min() >= ASIDE and np.ptp(inner) < 2 * STILL)
 
 
 def _coincide(one: Candidate, other: Candidate) -> bool:

@@ -170,7 +170,7 @@ def _driven_into(view: View, time: float) -> bool:
 def _candidates(view: View, time: float) -> list[Candidate]:
     """Who may have been hit at ``time``, the likeliest first."""
     swing = swinger(view.rows, view.measures.tracks, view.measures, view.lanes, view.way, time)
-    return swung_out_first(candidates(view.paths, time, view.measures), swing, view.paths, time)
+    return swung_out_first(candidates(view.paths, time, view.measures, view.way), swing, view.paths, time)
 
 
 def _slowed(view: View, time: float) -> bool:

@@ -5,14 +5,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.hatching import astray, bare, closed, hatching, zoned
 from vlmrec.observer.lanes import COLUMNS, LEAST_CLEAR, Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.scene import Keeping, Paint, Roadway, Tint
+from vlmrec.observer.stretches import metre, ruler
 
 Floats = NDArray[np.float64]
 
 SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
-YELLOW, WHITE = 0.65, 0.45  # share of a line's paint that is yellower than the road: a low sun makes white look so
+WORN = 0.1  # of its length, at least, that a broken yellow line shows: its paint is no lighter than a light road
+BREAKS = 0.35  # of what shows of such a line at most times, at other times: it breaks off again and again
+YELLOW, WHITE = (
+    0.68,
+    0.57,
+)  # share of a line's paint that is yellower than the road: a low sun makes half of the white so
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 BARE = 0.05  # the same where there is none: a lane that ends is hatched, or tapers off between lines
 AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
@@ -26,7 +33,7 @@ def read_markings(
     ``rival`` is the place of the counterpart before anybody moved.
     """
     hatched = _hatched(measures, lanes, way, time)
-    clean = _clean(measures, lanes, np.full(len(measures.times), np.floor(rival)), time)
+    clean = _bare_side(measures, lanes, way, int(np.floor(rival)), time)
     undivided = _undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
@@ -38,15 +45,17 @@ def read_markings(
             footway=measures.footway is not None,
         )
     first = mover.moves[0] if mover is not None else move
+    own = ruler(measures, lanes, way, None, time)
+    lost = own is not None and astray(own, _here(measures, lanes, way, time))
     lane = int(np.floor(start))
     crossed, outer = (lane + 1, lane) if first.shift > 0 else (lane, lane + 1)
     until = measures.times <= first.start + 0.3
-    divider = _paint(paint_at(measures.profiles, measures.clear, lanes, crossed)[until])
     tint = _tint(measures, lanes, crossed, until)
+    divider = _paint(paint_at(measures.profiles, measures.clear, lanes, crossed)[until], tint)
     return Roadway(
         divider=divider,
         divider_tint=tint,
-        lane_ends=_lane_ends(measures, lanes, outer, lane, move.start, time),
+        lane_ends=None if lost else _lane_ends(measures, lanes, way, outer, lane, move.start, time),
         hatched=hatched,
         clean_side=clean,
         undivided=undivided,
@@ -55,14 +64,17 @@ def read_markings(
     )
 
 
-def _paint(shares: Floats) -> Paint | None:
+def _paint(shares: Floats, tint: Tint | None) -> Paint | None:
+    """Whether a line is broken, by the share of it that is seen to be painted, frame by frame."""
     known = shares[np.isfinite(shares)]
     if len(known) < 10:
         return None
     middle = float(np.mean(known))
     if middle >= SOLID:
         return "solid"
-    return "dashed" if DASHED[0] <= middle <= DASHED[1] else None
+    low, high = (float(share) for share in np.percentile(known, (10, 90)))
+    worn = tint == "yellow" and WORN <= middle < DASHED[0] and low < BREAKS * high
+    return "dashed" if worn or DASHED[0] <= middle <= DASHED[1] else None
 
 
 def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_]) -> Tint | None:
@@ -76,9 +88,13 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
     return "yellow" if share > YELLOW else "white" if share < WHITE else None
 
 
-def _lane_ends(measures: Measures, lanes: Lanes, outer: int, lane: int, begins: float, time: float) -> bool | None:
+def _lane_ends(
+    measures: Measures, lanes: Lanes, way: Floats, outer: int, lane: int, begins: float, time: float
+) -> bool | None:
     """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface."""
-    by_line = _line_ends(measures, lanes, outer, begins, time)
+    by_line, line = _line_ends(measures, lanes, outer, begins, time), ruler(measures, lanes, way, lane, np.inf)
+    if line is not None and closed(line, _here(measures, lanes, way, time)):
+        return None if by_line is False else True
     if by_line is not None:
         return by_line
     known, shares = _brightness(measures, lanes, np.full(len(measures.times), float(lane)))
@@ -112,9 +128,14 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
 
     None is told by the lane as seen ahead; where there is some, the nearest stretch says when the camera had crossed it.
     """
+    line, here = ruler(measures, lanes, way, None, time), _here(measures, lanes, way, time)
+    if line is not None and ((found := hatching(line, here)) is not None or zoned(line, here)):
+        return found
     own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
     if _clean(measures, lanes, own, time):
         return "no"
+    if measures.surface is not None:
+        return None
     between = lanes.offset - np.floor(lanes.offset)
     inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
     before = (measures.times < time) & np.isfinite(measures.litter) & inside
@@ -137,6 +158,19 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
         if gone > AT_EDGE + _reach(measures)
         else None
     )
+
+
+def _bare_side(measures: Measures, lanes: Lanes, way: Floats, lane: int, time: float) -> bool:
+    """Whether lane ``lane`` was seen to be bare nearly all the way to the contact."""
+    line = ruler(measures, lanes, way, lane, time)
+    if line is not None and bare(line, _here(measures, lanes, way, time)):
+        return True
+    return _clean(measures, lanes, np.full(len(measures.times), float(lane)), time)
+
+
+def _here(measures: Measures, lanes: Lanes, way: Floats, time: float) -> float:
+    """Where the camera was at ``time``, on the ruler's scale."""
+    return float(np.interp(time, measures.times, way)) * metre(measures, lanes)
 
 
 def _clean(measures: Measures, lanes: Lanes, lane: Floats, time: float) -> bool:

@@ -26,6 +26,7 @@ from vlmrec.observer.road import (
     odd_pixels,
     off_road,
 )
+from vlmrec.observer.surface import painted_surface
 from vlmrec.observer.tracks import Track, follow
 from vlmrec.observer.verge import Edges, road_edges
 
@@ -56,6 +57,7 @@ class Measures(NamedTuple):
     tracks: tuple[Track, ...]
     edges: Edges | None = None
     footway: Footway | None = None
+    surface: NDArray[np.float32] | None = None  # painted share per frame, lane and row (surface.py); NaN where hidden
 
 
 class Glimpse(NamedTuple):
@@ -105,9 +107,11 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     bright: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
     littered: list[float] = []
+    standing: list[Mask] = []
     for index, here in enumerate(points):
         first.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
-        littered.append(litter(pictures[index], _standing(first[-1], grays[index].shape, here), model, here))
+        standing.append(_standing(first[-1], grays[index].shape, here))
+        littered.append(litter(pictures[index], standing[-1], model, here))
         painted, valid = _paint(grays[index], strip, model, first[-1], here)
         profiles.append(columns_of(painted, valid))
         clear.append(valid.mean(axis=0))
@@ -119,9 +123,10 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     lanes = fit_lanes(profile, [float(t) for t in times], lasting(np.array(clear), open_road))
     footway = None if lanes is None else find_footway(pictures, points, model, lanes, steps, times)
     flats = [flat_pixels(picture, model) for picture in pictures]
+    surface = painted_surface(pictures, standing, points, lanes, model) if lanes is not None else None
     measures = Measures(
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
-        tuple(first), (), footway=footway,
+        tuple(first), (), footway=footway, surface=surface,
     )  # fmt: skip
     return stand(measures, odd, flats)
 

@@ -177,7 +177,8 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     found = scene.roadway.lane_ends
     if found and party is Party.SELF:
         return unknown("the end of the ego's own lane would have to be seen ahead")
-    if maneuver(scene, party).value != "lane_change":
+    move = maneuver(scene, party)
+    if move.value != "lane_change" or move.confidence is None:
         return unknown("no lane change was measured")
     rival = scene.rival
     if found is None and party is Party.OTHER and rival is not None and rival.queued and rival.place == "lane":
@@ -187,7 +188,7 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     keeping = keeping_of(scene, party)
     start = keeping.start if keeping is not None else scene.start
     reason = "the far line of the lane it left is gone" if found else "the far line of the lane it left runs on"
-    return observed("yes" if found else "no", reason, start, scene.end, 0.75)
+    return observed("yes" if found else "no", reason, start, scene.end, min(0.75, move.confidence))
 
 
 def safety_zone(scene: Scene, party: Party) -> Finding:

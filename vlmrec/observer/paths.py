@@ -153,7 +153,9 @@ def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_], hidden: NDArra
 
     Of one that was cut off and hardly ever seen whole only that side is known.
     """
-    right = float(np.median(middle)) > 0
+    quarter = max(3, len(middle) // 4)
+    first, last = float(np.median(middle[:quarter])), float(np.median(middle[-quarter:]))
+    right = max(first, last, key=abs) > 0  # of one that comes over, where it came from
     outwards = 1.0 if right else -1.0
     inner = feet[:, 0] if right else feet[:, 1]
     if not cut.any():

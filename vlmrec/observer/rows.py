@@ -27,7 +27,7 @@ REACH = 1.5  # of the usual way from one rear end to the next: no vehicle reache
 SEEN, APPROACHED = 6, 0.012  # frames in which a rear end must be seen, and the ego's way over which it is
 MISSED = 0.7  # of that way, at most, over which it was not seen at a stretch: else two things were, by chance
 STEADY = 0.12  # lanes off their middle, half of the places of its side at most
-ROW = 3  # vehicles
+ROW, CLOSE = 3, 0.03  # vehicles, and 1/px of way, some twelve metres, from the rear end of one to the next
 BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
 OUT_OF_LINE, COMING_OVER = (
     0.35,
@@ -59,7 +59,7 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
             for frame, obstacle in _each(measures)
             if _whole(obstacle, measures) and _beside(obstacle, right, lanes)
         ]
-        rears = rear_ends(whole)
+        rears = longest_row(rear_ends(whole))
         if len(rears) < ROW:
             continue
         line = float(np.median([side for place, _, side in whole if min(abs(place - rear) for rear in rears) < AMISS]))
@@ -96,6 +96,16 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
         rows.append(Row(right, rears, tuple(numbers)))
     renumbered = tuple(track._replace(number=number) for number, track in enumerate(kept))
     return measures._replace(tracks=renumbered), tuple(rows)
+
+
+def longest_row(rears: Sequence[float]) -> tuple[float, ...]:
+    """The most rear ends that follow one another closely."""
+    parts: list[list[float]] = [[]]
+    for rear in rears:
+        if parts[-1] and rear - parts[-1][-1] > CLOSE:
+            parts.append([])
+        parts[-1].append(rear)
+    return tuple(max(parts, key=len))
 
 
 def reach(rears: Sequence[float]) -> float:

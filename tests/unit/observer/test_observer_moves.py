@@ -349,3 +349,9 @@ def test_of_one_that_comes_from_behind_or_goes_another_way_order_and_lanes_are_n
     scene = a_scene(a_rival(1.0, STILL, **changes), STILL)
     assert relations.order(scene, Party.NONE).value is None
     assert relations.lane_relation(scene, Party.NONE).value is None
+
+
+def test_where_a_lane_ends_is_no_surer_than_that_this_vehicle_left_it() -> None:
+    moved = Keeping(0.0, CONTACT, (Move(CONTACT - 1.0, CONTACT, -0.6, 0.5),), 0.0)
+    scene = a_scene(a_rival(1.0, moved), STILL)._replace(roadway=Roadway(lane_ends=False))
+    assert motions.lane_ends(scene, Party.OTHER).confidence == 0.5

@@ -12,7 +12,7 @@ from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.obstacles import Obstacle
 from vlmrec.observer.paths import path_of
-from vlmrec.observer.rows import Row, in_rows, rear_ends
+from vlmrec.observer.rows import Row, in_rows, longest_row, rear_ends
 from vlmrec.observer.swings import Swing, came_over, swinger, swung_out_first
 from vlmrec.observer.tracks import Sighting, Track
 
@@ -94,6 +94,11 @@ def test_a_track_that_passed_from_car_to_car_is_made_one_for_each() -> None:
         whole = [s for s in apart.tracks[number].sightings if s.obstacle.right < WIDTH - 5]
         places = [np.interp(s.time, TIMES, WAY) + 1 / s.obstacle.base for s in whole]
         assert places == pytest.approx([rear] * len(places), abs=0.001)
+
+
+def test_what_stands_far_apart_is_no_row() -> None:
+    assert longest_row((0.01, 0.05, 0.065, 0.08, 0.14)) == (0.05, 0.065, 0.08)
+    assert longest_row(()) == ()
 
 
 def test_two_vehicles_are_no_row() -> None:

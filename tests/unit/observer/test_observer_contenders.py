@@ -1,0 +1,62 @@
+"""Who of several vehicles near the contact may have been hit: what springs up, goes by or has gone is none of them."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlmrec.observer.candidates import candidates
+from vlmrec.observer.measure import Measures
+from vlmrec.observer.paths import Path, _joined
+
+Floats = NDArray[np.float64]
+
+TIMES: Floats = np.arange(90) / 15
+CONTACT = float(TIMES[-1])
+DAY = cast(
+    Measures, SimpleNamespace(size=(640, 360), times=TIMES, model=SimpleNamespace(middle=np.full((120, 3), 100.0)))
+)
+WAY: Floats = 0.02 * TIMES
+
+
+def a_path(number: int, beside: Floats | float, near: Floats | float, *, since: float = 0.0, cut: bool = False) -> Path:
+    """A car first seen at ``since``, its inner side a quarter of a lane nearer to the camera's way."""
+    seen = since <= TIMES
+    ones = np.ones(len(TIMES))[seen]
+    beside, near = (np.broadcast_to(value, TIMES.shape)[seen] for value in (beside, near))
+    flags = np.zeros(len(ones), bool)
+    inner = beside - 0.25 * np.sign(np.median(beside))
+    return Path(
+        number, TIMES[seen], beside + 0.5, 0.5 * ones, near, inner, 0.6 * near, 1.4 * ones, ~flags, 1.4, flags | cut,
+        flags, flags,
+    )  # fmt: skip
+
+
+COMER = a_path(1, 0.9 - 0.6 * TIMES / CONTACT, 40 * np.exp(0.18 * TIMES))
+
+
+def test_what_has_just_sprung_up_beside_the_way_is_not_what_was_coming_nearer_all_the_while() -> None:
+    piece = a_path(0, -0.6, 190.0, since=CONTACT - 0.8)
+    found = candidates([piece, COMER], CONTACT, DAY)
+    assert [c.path.number for c in found] == [1, 0]
+    assert found[0].lonely
+
+
+def test_one_that_came_along_on_its_own_side_leaves_no_doubt() -> None:
+    oncoming = a_path(0, -0.8, 1 / np.maximum(1 / 20 - 0.042 * (TIMES - CONTACT + 1.2), 0.008), since=CONTACT - 1.2)
+    assert candidates([oncoming, COMER], CONTACT, DAY, WAY)[0].lonely
+
+
+def test_a_barrier_always_as_near_leaves_no_doubt_and_one_that_comes_over_does() -> None:
+    barrier = a_path(0, -0.6, 130.0, since=4.8)
+    swerving = a_path(0, -0.7 + 0.1 * np.maximum(TIMES - 4.9, 0), 130.0, since=4.8)
+    assert candidates([barrier, COMER], CONTACT, DAY)[0].lonely
+    assert not candidates([swerving, COMER], CONTACT, DAY)[0].lonely
+
+
+def test_the_side_that_faces_the_way_is_told_by_where_a_vehicle_came_from() -> None:
+    middle = np.concatenate([np.linspace(1.0, 0.1, 20), np.full(30, -0.1)])
+    feet = np.column_stack([middle - 0.3, middle + 0.3])
+    none = np.zeros(len(middle), bool)
+    assert np.array_equal(_joined(middle, feet, none, none)[1], feet[:, 0])
