@@ -105,7 +105,8 @@ def longest_row(rears: Sequence[float]) -> tuple[float, ...]:
         if parts[-1] and rear - parts[-1][-1] > CLOSE:
             parts.append([])
         parts[-1].append(rear)
-    return tuple(max(parts, key=len))
+    longest = max(parts, key=len)
+    return tuple(longest)
 
 
 def reach(rears: Sequence[float]) -> float:
