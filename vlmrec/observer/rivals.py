@@ -48,10 +48,10 @@ def rival_from(
 
     ``home`` is the ego's place in lanes before it moved.
     """
+    if (candidate.path.times <= time + 0.05).sum() < 6:
+        return None  # too little, whatever it may have been a part of
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
-    if before.sum() < 6:
-        return None
     ways = np.interp(path.times, measures.times, way)
     fits = eases(path, time)
     keeping = sideways(path, time, own, fits)

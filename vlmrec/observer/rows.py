@@ -105,7 +105,7 @@ def longest_row(rears: Sequence[float]) -> tuple[float, ...]:
         if parts[-1] and rear - parts[-1][-1] > CLOSE:
             parts.append([])
         parts[-1].append(rear)
-    longest = max(parts, key=len)
+    longest: list[float] = max(parts, key=len)
     return tuple(longest)
 
 
