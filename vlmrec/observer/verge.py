@@ -26,6 +26,13 @@ BELT = 5  # steps that a verge is wide at least
 SELDOM = 20  # percentile over time: a row of vehicles has gaps, a verge is always there
 BARREN, BARREN_ALONE = 0.35, 0.5  # share of a place's rows that is off the road, behind a border and without one
 LEAST_ROWS, LEAST_FRAMES = 8, 8  # rows of a place that count in one frame; frames that count
+WALL_NEAR, WALL_FAR = 0.85, 0.25  # share of near rows that a wall hides, and of far ones, where places are less exact
+WALL_BELT = 3  # steps over which it hides them
+FOOT = 0.5  # share of near rows that are hidden right behind its foot
+UNDER = 0.25  # lanes to either side of the camera that the ego itself takes up
+AT_LANE = 0.65  # lanes to the side of the camera: a wall further away may be a row of vehicles
+ALWAYS = 10  # percentile over time: a wall is there from end to end, a row of vehicles isn't
+FAR_ROWS = 0.16  # of the picture's height below the vanishing point: what is beside the camera doesn't reach up here
 
 
 class Edges(NamedTuple):
@@ -45,21 +52,52 @@ def road_edges(
     """
     bins = np.arange(-REACH, REACH + 1, STEP)
     borders = np.zeros(len(bins))
-    shares = []
+    shares: list[Floats] = []
+    bands: list[list[Floats]] = [[], []]
     for index, (mask, rows, point) in enumerate(zip(masks, bases, points, strict=True)):
         borders += _borders(rows, point, lanes.offset[index], lanes.spacing, bins)
         if index % 3 == 0:
-            shares.append(_shares(mask, point, (bins - lanes.offset[index]) * lanes.spacing, model))
-    seen = np.array(shares)
-    known = np.isfinite(seen).sum(axis=0) >= min(LEAST_FRAMES, len(seen))
-    usual = np.full(len(bins), np.nan)
-    usual[known] = np.nanpercentile(seen[:, known], SELDOM, axis=0)
+            across = (bins - lanes.offset[index]) * lanes.spacing
+            shares.append(_shares(mask, point, across, model))
+            for band, between in zip(bands, ((0.05, FAR_ROWS), (FAR_ROWS, 1.0)), strict=True):
+                band.append(_shares(mask, point, across, model, between))
+    usual = _over_time(np.array(shares), SELDOM)
+    far, near = (_over_time(np.array(band), ALWAYS) for band in bands)
     border = borders >= OFTEN * len(bases)
     right, left = bins > float(lanes.offset.max()) + OWN, bins < float(lanes.offset.min()) - OWN
+    low, high, own = float(lanes.offset.min()), float(lanes.offset.max()), float(np.median(lanes.offset))
+    by_left, by_right = bins < low - UNDER, bins > high + UNDER
     return Edges(
-        -_nearest(-bins[left][::-1], border[left][::-1], usual[left][::-1]),
-        _nearest(bins[right], border[right], usual[right]),
+        -min(
+            _nearest(-bins[left][::-1], border[left][::-1], usual[left][::-1]),
+            _wall(-bins[by_left][::-1], near[by_left][::-1], far[by_left][::-1], AT_LANE - own),
+        ),
+        min(
+            _nearest(bins[right], border[right], usual[right]),
+            _wall(bins[by_right], near[by_right], far[by_right], AT_LANE + own),
+        ),
     )
+
+
+def _over_time(shares: Floats, percentile: int) -> Floats:
+    """A percentile of each place's shares; NaN where they are known for too few frames."""
+    known = np.isfinite(shares).sum(axis=0) >= min(LEAST_FRAMES, len(shares))
+    usual = np.full(shares.shape[1], np.nan)
+    usual[known] = np.nanpercentile(shares[:, known], percentile, axis=0)
+    return usual
+
+
+def _wall(places: Floats, near: Floats, far: Floats, reach: float) -> float:
+    """The first of ``places`` up to ``reach`` from which on a wall beside the lane hides the road, near the camera and far
+    ahead, from end to end of the film; behind it, the other carriageway may show.
+    """
+    walled = (near > WALL_NEAR) & (far > WALL_FAR)
+    for index in range(len(places) - WALL_BELT + 1):
+        if places[index] <= reach and walled[index : index + WALL_BELT].all():
+            while index > 0 and near[index - 1] > FOOT:
+                index -= 1
+            return float(places[index])
+    return float("inf")
 
 
 def _borders(rows: Floats, point: Vanishing, ego: float, spacing: float, bins: Floats) -> NDArray[np.bool_]:
@@ -79,10 +117,16 @@ def _borders(rows: Floats, point: Vanishing, ego: float, spacing: float, bins: F
     return found
 
 
-def _shares(mask: Mask, point: Vanishing, across: Floats, model: RoadModel) -> Floats:
-    """Share of rows off the road at places ``across`` (camera heights right of the camera); NaN where too few are seen."""
+def _shares(
+    mask: Mask, point: Vanishing, across: Floats, model: RoadModel, between: tuple[float, float] = (0.05, 1.0)
+) -> Floats:
+    """Share of rows off the road at places ``across`` (camera heights right of the camera); NaN where too few are seen.
+
+    ``between`` are the first and last row, as shares of the picture's height below the vanishing point.
+    """
     height, width = mask.shape
-    rows = np.arange(int(point.y + 0.05 * height), int(0.93 * height))
+    first, last = (int(point.y + share * height) for share in between)
+    rows = np.arange(first, min(last, int(0.93 * height)))
     columns = point.x + across[None, :] * (rows[:, None] - point.y)
     at = np.clip(columns, 0, width - 1).astype(int)
     seen = (columns >= 1) & (columns < width - 1) & (rows[:, None] <= model.floor[at] - 2)

@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
-from vlmrec.observer.lanes import COLUMNS, fit_lanes, lasting
+from vlmrec.observer.lanes import COLUMNS, Lanes, fit_lanes, lasting
 from vlmrec.observer.obstacles import find_obstacles
 from vlmrec.observer.road import Mask, RoadModel, bonnet_floor
+from vlmrec.observer.verge import road_edges
 
 Floats = NDArray[np.float64]
 
@@ -103,3 +104,15 @@ def test_two_vehicles_with_road_or_a_third_far_behind_between_them_stay_two() ->
 def test_two_vehicles_beside_each_other_at_one_distance_stay_two_where_their_sides_fill_the_gap() -> None:
     mask = scenery((300, 360, 209), (361, 380, 197), (381, 450, 209))
     assert len(find_obstacles(mask, model(), POINT)) == 3
+
+
+def test_a_wall_beside_the_lane_ends_the_road_though_the_other_carriageway_shows_behind_it() -> None:
+    frames, rows = 12, np.arange(HEIGHT)[:, None] - POINT.y
+    across = (np.arange(WIDTH)[None, :] - POINT.x) / np.maximum(rows, 1.0)  # camera heights
+    hidden = (rows > 0) & (across < -1.3) & (across > -2.2)
+    lanes = Lanes(2.6, np.full(frames, 0.5), np.full(frames, 1.0), 1.0)
+    bases = [np.zeros(WIDTH)] * frames
+    edges = road_edges([hidden] * frames, bases, [POINT] * frames, lanes, model())
+    assert edges.left == pytest.approx(0.0, abs=0.15)
+    beside = hidden & (rows > 80)  # a vehicle that stays alongside hides only what is near
+    assert road_edges([beside] * frames, bases, [POINT] * frames, lanes, model()).left == -np.inf
