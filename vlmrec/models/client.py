@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 import openai
@@ -183,7 +183,10 @@ class ChatClient:
         """An exchange that ended without a whole reply."""
         kind, row = _broken_kind(exchange, problem)
         failure = FAILURES[row]
-        text, hidden = self._scrub(shown(_told(problem, self._timeout_s)).encode("utf-8", "replace"))
+        told = _told(problem, self._timeout_s)
+        if kind is FailureKind.CONNECT:
+            told = f"no connection to {_address(self.base_url)}: {told}"
+        text, hidden = self._scrub(shown(told).encode("utf-8", "replace"))
         return Failed(
             kind=kind,
             reason=failure.reason,
@@ -235,6 +238,12 @@ def _broken_kind(exchange: Exchange, problem: BaseException | None) -> tuple[Fai
     if isinstance(cause, (TimeoutError, httpx.TimeoutException)):
         return FailureKind.TIMEOUT, "timed_out"
     return (FailureKind.RESET if exchange.status is None else FailureKind.CUT), "connection_lost"
+
+
+def _address(base_url: str) -> str:
+    """Scheme, host and port: what a person needs to look at, without what may be secret in a URL."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _told(problem: BaseException | None, timeout_s: float) -> str:

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path, untorn
+from vlmrec.observer.passing import gone_by
+from vlmrec.observer.paths import Path, since_leap, untorn
 from vlmrec.observer.road import DARK
 
 CLOSE = 0.26  # of the picture's height below the vanishing point: a foot this low is within a bonnet's length or so
@@ -38,14 +39,14 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures) -> list[C
     dark = is_dark(measures)
     found: list[Candidate] = []
     for whole in paths:
-        path = untorn(whole, time)
-        if path.times[0] > time - 0.25 or len(path.times) < 7:
+        path = since_leap(untorn(whole, time), time)
+        if len(path.times) < 7 or path.times[0] > time - 0.25:
             continue
-        if _fixture(path, time, height, dark):
+        if _fixture(path, time, height, dark) or gone_by(path, time, height):
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
-        aloof = 0.0 if _closing(path, time) else ALOOF
+        aloof = 0.0 if closing(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
@@ -142,7 +143,7 @@ def _fixture(path: Path, time: float, height: int, dark: bool) -> bool:
     return steady and (far < 0.25 * height or still or dark)
 
 
-def _closing(path: Path, time: float) -> bool:
+def closing(path: Path, time: float) -> bool:
     """Whether it came nearer, along the road or across it, in the last two seconds: what doesn't is not run into.
 
     One in sight for less is given the benefit of the doubt.

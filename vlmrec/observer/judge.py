@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.candidates import Candidate, candidates
+from vlmrec.observer.candidates import Candidate, candidates, closing
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
 from vlmrec.observer.jolts import Jolt, find_jolts
@@ -30,9 +30,12 @@ from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
 
-SURE_JOLT, LIKELY_JOLT = 7.0, 3.9  # times the clip's usual restlessness
+SURE_JOLT, LIKELY_JOLT, QUIET_JOLT = 7.0, 3.9, 3.1  # times the clip's usual restlessness
 SLOWED = 0.6  # of a pace: below it, the ego has slowed down as after a collision
 BRAKED = 0.65  # of the pace right before: below it, no more than three seconds later, the ego has braked hard
+FULL, HALTED = 0.85, 0.15  # of the usual pace: the ego drove on as ever; it hardly moves
+AROUND = 0.4  # s to either side of a knock
+OWN_HALF = 0.33  # lanes: half the ego's width, on a narrow lane
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
 
 
@@ -127,12 +130,41 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
         cut_off = start + 2.0 < jolt.time and until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
         if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
             fit.append((jolt, slowed))
-    if not fit or (len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio):
+    if not fit:
+        return _quiet_contact(view, jolts)
+    if len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio:
         return None, None
     jolt, slowed = fit[0]
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
     found = _candidates(view, jolt.time)
     return contact, found[0] if found else None
+
+
+def _quiet_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candidate | None]:
+    """The film's loudest knock, quiet as it is, that the ego drove into at full pace and came to a stand after.
+
+    A vehicle was within a bonnet's length, coming nearer, and in the way of the ego's own width: at that pace there was no
+    way round it.
+    """
+    jolt = max(jolts, key=lambda jolt: jolt.ratio, default=None)
+    if jolt is None or jolt.ratio < QUIET_JOLT or not _driven_into(view, jolt.time):
+        return None, None
+    found = _candidates(view, jolt.time)
+    if not found or found[0].how == "passed" or not closing(found[0].path, jolt.time):
+        return None, None
+    path = found[0].path
+    there = np.abs(path.times - jolt.time) <= AROUND
+    if not there.any() or float(np.abs(path.inner[there]).min()) > OWN_HALF:
+        return None, None
+    return Contact(jolt.time, 0.7), found[0]
+
+
+def _driven_into(view: View, time: float) -> bool:
+    """Whether the ego kept its usual pace up to ``time``, and stood, or nearly so, within three seconds of it."""
+    before, after = _pace_in(view, time - 1.0, time - 0.1), _pace_in(view, time + 2.0, time + 3.0)
+    if before is None or after is None:
+        return False
+    return before > FULL * view.usual and after < HALTED * view.usual
 
 
 def _candidates(view: View, time: float) -> list[Candidate]:
@@ -199,6 +231,9 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
     never = 0.9 if len(known) > 0.6 * before.sum() and float(known.min()) > STANDS * view.usual else 0.0
     last = view.pace[(measures.times >= contact.time - 0.6) & before]
     stands = len(last) >= 4 and bool(np.isfinite(last).all()) and float(np.abs(last).max()) < STANDS * view.usual
+    stands = stands and not any(
+        s.state == "moving" and s.start < contact.time - 0.1 and s.end > contact.time - 0.6 for s in scene.ego
+    )
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
     place = _place(own, lanes, measures)
     candidate = overtaken(view.paths, own, place, contact.time, measures.size[1]) or candidate

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate
 from vlmrec.observer.ego import CHANGED
+from vlmrec.observer.passing import USABLE, level_and_rate
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Keeping, Move
 
@@ -18,8 +19,6 @@ Floats = NDArray[np.float64]
 
 SAME = 0.4  # lanes off the ego's lane before it moved out, at most
 GONE_OUT = 0.5  # lanes off the ego's own place that the passed one was seen at, at least
-LATEST = 1.5  # s over which its coming nearer is carried on
-USABLE = (0.06, 0.24)  # of the picture's height below the vanishing point: rows that tell distance
 SLACK = 0.3  # s before the contact by which it must have come level
 
 
@@ -47,8 +46,8 @@ def overtaken(paths: Sequence[Path], own: Keeping, home: float, time: float, hei
             continue
         if abs(float(np.median(path.across[early])) - home) > SAME or np.sign(path.beside[-1]) != np.sign(back.shift):
             continue
-        level = _level(path, height)
-        if level is not None and out.end < level < time - SLACK and abs(float(path.beside[-1])) > GONE_OUT:
+        level = level_and_rate(path, height)
+        if level is not None and out.end < level[0] < time - SLACK and abs(float(path.beside[-1])) > GONE_OUT:
             told = _told(path, height)
             found.append(Candidate(told, "passed", float(told.near[-5:].max()), True))
     found.sort(key=lambda candidate: (-candidate.score, candidate.path.number))
@@ -64,19 +63,6 @@ def _in_the_way(path: Path, time: float, height: int) -> bool:
         and float(path.near[last].max()) > 0.28 * height
         and len(path.times) >= 12
     )
-
-
-def _level(path: Path, height: int) -> float | None:
-    """When the vehicle comes level with the camera if it goes on as last seen: ``1 / near`` falls in a straight line.
-
-    Nearer than ``USABLE`` its foot leaves the picture, and what is seen of it comes no nearer.
-    """
-    use = ~path.hidden & (path.near > USABLE[0] * height) & (path.near < USABLE[1] * height)
-    if use.sum() < 8:
-        return None
-    use &= path.times > path.times[use][-1] - LATEST
-    slope, offset = np.polyfit(path.times[use], 1 / path.near[use], 1)
-    return float(-offset / slope) if slope < 0 else None
 
 
 def _told(path: Path, height: int) -> Path:

@@ -19,6 +19,8 @@ LEAP, LEAP_SPEED = 0.25, 2.5  # lanes, and lanes per second, from one sighting t
 STEADY = 1.0  # s at one place
 TORN = 0.6  # s before the contact within which a vehicle may break into pieces, or a piece join another thing
 HALF_WIDTHS = (0.5, 1.3)  # camera heights: half of any vehicle's width, whatever piece of it was seen whole
+NEARER_AT_ONCE = 2.0  # times its distance row, from one sighting to the next
+FAR_OFF, AT_ONCE = 72.0, 0.2  # px above which it still was, and s between the two
 MOSTLY, SELDOM = 0.5, 0.1  # share of sightings that are cut off, at least, and that show it whole, at most
 BORDER = 4.0  # px: an edge this near to the picture's edge is cut off
 
@@ -47,18 +49,22 @@ class Path(NamedTuple):
 
     def first(self, count: int) -> "Path":
         """The same way, its first ``count`` sightings only."""
+        return self.part(slice(count))
+
+    def part(self, which: slice) -> "Path":
+        """The same way, some of its sightings only."""
         return self._replace(
-            times=self.times[:count],
-            across=self.across[:count],
-            ego=self.ego[:count],
-            near=self.near[:count],
-            inner=self.inner[:count],
-            front=self.front[:count],
-            span=self.span[:count],
-            whole=self.whole[:count],
-            cut=self.cut[:count],
-            blind=self.blind[:count],
-            hidden=self.hidden[:count],
+            times=self.times[which],
+            across=self.across[which],
+            ego=self.ego[which],
+            near=self.near[which],
+            inner=self.inner[which],
+            front=self.front[which],
+            span=self.span[which],
+            whole=self.whole[which],
+            cut=self.cut[which],
+            blind=self.blind[which],
+            hidden=self.hidden[which],
         )
 
 
@@ -120,6 +126,16 @@ def untorn(path: Path, until: float) -> Path:
     before = path.across[:count][path.times[:count] > path.times[count - 1] - STEADY]
     settled = len(before) >= 8 and float(np.ptp(before)) < LEAP
     return path.first(count) if settled else path
+
+
+def since_leap(path: Path, until: float) -> Path:
+    """The same way from where it was last twice as near, all at once, before ``until``: nothing drives so, it is another thing.
+
+    Far off only: close by, a foot that comes out of the shade or from behind the bonnet may be much nearer than it seemed.
+    """
+    before, times = path.near[path.times <= until], path.times[path.times <= until]
+    leaps = (before[1:] > NEARER_AT_ONCE * before[:-1]) & (before[:-1] < FAR_OFF) & (np.diff(times) < AT_ONCE)
+    return path.part(slice(int(np.flatnonzero(leaps)[-1]) + 1, None)) if leaps.any() else path
 
 
 def whole_until(times: Floats, places: Floats, until: float) -> int:

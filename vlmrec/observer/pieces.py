@@ -1,7 +1,9 @@
-"""Pieces of way that belong to one standing vehicle, joined by its place on the road. Pure.
+"""Pieces of way that belong to one vehicle, joined by their places on the road. Pure.
 
 What hides a standing vehicle for a while, or changes its look as it comes near, breaks its track in two. Its place along
-the road, the ego's way plus the distance, and its place across stay the same, so that the pieces are known as one.
+the road, the ego's way plus the distance, and its place across stay the same, so that the pieces are known as one. And
+nothing appears out of nowhere in the middle of the road, close ahead: what begins to be followed there is what was
+followed up to then in the same place, no more than a vehicle's length away.
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,12 @@ ALONG = 0.004  # 1/px of way: some two metres for any usual camera, well under a
 ACROSS = 0.08  # lanes
 HIDDEN, SHARED = 1.2, 0.35  # s that a vehicle may be out of sight between two pieces, and that both may be followed
 LEAST = 4  # sightings that a place is the median of
+APPEARED = 60.0  # px: a distance row; nearer than this nothing comes into sight but from the picture's edge
+LONG, ASIDE = 0.012, 0.3  # 1/px of way, a vehicle's length; lanes: between an end and what takes over there
+FOLLOWED, PAUSE = (
+    1.0,
+    0.3,
+)  # s that the earlier one was followed at least; and between its end and the later's beginning
 NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``
 
 
@@ -28,6 +36,9 @@ def joined(paths: Sequence[Path], times: Floats, way: Floats) -> tuple[Path, ...
         if later is None:
             continue
         before = [place for place, other in enumerate(found) if _are_one(other, found[later], times, way)]
+        if not before:
+            before = [place for place, other in enumerate(found) if _takes_over(other, found[later])]
+            before = before if len(before) == 1 else []
         if before:
             last = max(before, key=lambda place: (float(found[place].times[-1]), -found[place].number))
             found[later] = _appended(found[last], found[later])
@@ -46,6 +57,22 @@ def _are_one(earlier: Path, later: Path, times: Floats, way: Floats) -> bool:
     if end is None or start is None:
         return False
     return abs(end[0] - start[0]) < ALONG and abs(end[1] - start[1]) < ACROSS
+
+
+def _takes_over(earlier: Path, later: Path) -> bool:
+    """Whether the later one appears in mid-road, close ahead, where the earlier one, coming nearer, is lost."""
+    start = float(later.times[0])
+    pause = start - float(earlier.times[-1])
+    if earlier.number == later.number or not -PAUSE <= pause <= PAUSE or later.times[-1] <= earlier.times[-1]:
+        return False
+    if start - earlier.times[0] < FOLLOWED or len(later.times) < LEAST or later.cut[:LEAST].any():
+        return False
+    last = int(np.flatnonzero(earlier.times <= start + 1e-3)[-1])
+    row, then = float(later.near[0]), float(earlier.near[last])
+    if row < max(APPEARED, then) or earlier.cut[last] or 1 / then - 1 / row > LONG:
+        return False
+    sides = abs(float(earlier.beside[last] - later.beside[0])), abs(float(earlier.inner[last] - later.inner[0]))
+    return min(sides) < ASIDE
 
 
 def _end(path: Path, times: Floats, way: Floats, part: slice) -> tuple[float, float] | None:

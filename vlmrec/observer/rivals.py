@@ -14,6 +14,7 @@ from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import SWEEPING, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.things import shed, small
 
 Floats = NDArray[np.float64]
 
@@ -104,8 +105,8 @@ def rival_from(
         never_stood=min(never, confidence),
         place=place,
         queued=queued,
-        small=_small(path, time) if abs(beside) < 0.4 else 0.0,
-        shed=_shed(path, time),
+        small=small(path, time) if abs(beside) < 0.4 else 0.0,
+        shed=shed(path, paths, time),
         confidence=confidence,
         drew_up=_drew_up(path, measures),
         headway=_headway(path, ways, own),
@@ -196,12 +197,12 @@ def _place(
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
     if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
-        return "edge" if behind < HUGS else None
+        return "edge" if right and behind < HUGS else None  # on the left is the middle of the road, or a one-way street
     if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
         return "lane"
     if DASHED[0] < near_paint < DASHED[1]:
         return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
-    return "edge" if far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
+    return "edge" if right and far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
 
 
 def _shown(values: Floats) -> Floats:
@@ -236,21 +237,3 @@ def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: F
         if pace is not None and BACKWARDS < pace.share < STANDS and pace.error < 0.1:
             standing += 1
     return standing
-
-
-def _small(path: Path, time: float) -> float:
-    """Confidence that it is a thing on the road: narrower than any car when it was near and whole."""
-    near = (path.near > 30) & ~path.cut & ~path.hidden & (path.times > time - 1.6) & (path.times <= time)
-    if near.sum() < 4:
-        return 0.0
-    return 0.8 if float(np.median(path.span[near])) < 0.95 else 0.0
-
-
-def _shed(path: Path, time: float) -> bool:
-    """Whether the foot that is followed was a vehicle's first, and something much narrower's at the end."""
-    early = (path.times < time - 1.8) & (path.near > 15)
-    late = (path.times > time - 1.6) & (path.times <= time) & (path.near > 30)
-    if early.sum() < 6 or late.sum() < 4:
-        return False
-    wide, narrow = float(np.median(path.span[early])), float(np.median(path.span[late]))
-    return wide > 0.85 and wide > 1.6 * narrow

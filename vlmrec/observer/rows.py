@@ -28,7 +28,11 @@ SEEN, APPROACHED = 6, 0.012  # frames in which a rear end must be seen, and the 
 MISSED = 0.7  # of that way, at most, over which it was not seen at a stretch: else two things were, by chance
 STEADY = 0.12  # lanes off their middle, half of the places of its side at most
 ROW = 3  # vehicles
-COMING_OVER, OUTER = 0.15, 1.3  # lanes from the camera to the side of one of the row, at least and at most
+BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
+OUT_OF_LINE, COMING_OVER = (
+    0.35,
+    0.6,
+)  # lanes from the row's usual side, outwards and towards the ego, of one of it at most
 AMISS = 0.003  # 1/px: how far off a rear end is measured at most
 
 
@@ -50,20 +54,20 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
     tracks = measures.tracks
     found: list[tuple[bool, tuple[float, ...], tuple[tuple[Sighting, ...], ...]]] = []
     for right in (False, True):
-        seen = list(_beside(measures, lanes, right))
-        rears = rear_ends(
-            [
-                (float(way[frame]) + 1 / o.base, float(way[frame]), _inner(o, right, lanes) + lanes.offset[frame])
-                for frame, o in seen
-                if _whole(o, measures)
-            ]
-        )
+        whole = [
+            (float(way[frame]) + 1 / obstacle.base, float(way[frame]), _side(obstacle, frame, right, lanes))
+            for frame, obstacle in _each(measures)
+            if _whole(obstacle, measures) and _beside(obstacle, right, lanes)
+        ]
+        rears = rear_ends(whole)
         if len(rears) < ROW:
             continue
+        line = float(np.median([side for place, _, side in whole if min(abs(place - rear) for rear in rears) < AMISS]))
         held: list[dict[int, list[Obstacle]]] = [{} for _ in rears]
-        for frame, obstacle in seen:
+        for frame, obstacle in _each(measures):
+            outwards = (1 if right else -1) * (_side(obstacle, frame, right, lanes) - line)
             index = _slot(obstacle, float(way[frame]), rears, measures)
-            if index is not None:
+            if index is not None and -COMING_OVER < outwards < OUT_OF_LINE:
                 held[index].setdefault(frame, []).append(obstacle)
         slots = tuple(
             tuple(
@@ -125,17 +129,25 @@ def _stands(sightings: Sequence[tuple[float, float, float]]) -> bool:
     return float(np.median(np.abs(sides - np.median(sides)))) <= STEADY
 
 
-def _beside(measures: Measures, lanes: Lanes, right: bool) -> Iterator[tuple[int, Obstacle]]:
-    """Frames and obstacles on one side of the ego that are, or come, within a lane or so."""
+def _each(measures: Measures) -> Iterator[tuple[int, Obstacle]]:
     for frame, obstacles in enumerate(measures.obstacles):
         for obstacle in obstacles:
-            if COMING_OVER < (1 if right else -1) * _inner(obstacle, right, lanes) < OUTER:
-                yield frame, obstacle
+            yield frame, obstacle
 
 
 def _inner(obstacle: Obstacle, right: bool, lanes: Lanes) -> float:
-    """Lanes from the camera to its side that faces the ego, to the right."""
+    """Lanes right of the camera, of its side that faces the ego."""
     return (obstacle.foot_left if right else obstacle.foot_right) / lanes.spacing
+
+
+def _side(obstacle: Obstacle, frame: int, right: bool, lanes: Lanes) -> float:
+    """The same in lanes of the road, in which what stands keeps its place."""
+    return _inner(obstacle, right, lanes) + float(lanes.offset[frame])
+
+
+def _beside(obstacle: Obstacle, right: bool, lanes: Lanes) -> bool:
+    """Whether it is on that side, a lane away or less."""
+    return BESIDE[0] < (1 if right else -1) * _inner(obstacle, right, lanes) < BESIDE[1]
 
 
 def _cut(obstacle: Obstacle, measures: Measures) -> bool:

@@ -62,6 +62,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     provider: tuple[ProviderFigures, ...]
     format: tuple[FormatFigures, ...]
     """Of the monitored replies, run by run."""
+    excluded: tuple[str | None, ...]
+    """Why a run is not to be counted, run by run; it is scanned like the others."""
 
 
 class Reply(Struct, frozen=True, gc=False):
@@ -233,6 +235,7 @@ class ScanRuns:
                 provider_figures([sent for _, scanned in run.clips for sent in scanned.sent]) for run in runs
             ),
             format=tuple(formats),
+            excluded=tuple(run.facts.excluded_run() for run in runs),
         )
         return Combined(scan, None)
 

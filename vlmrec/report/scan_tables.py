@@ -47,7 +47,13 @@ def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
 def _counts(scan: Scan, names: Sequence[str]) -> Table:
     kinds = [kind for kind in KINDS if kind in scan.counts]
     rows = [(name, scan.turns[i], *(scan.counts[kind][i] for kind in kinds)) for i, name in enumerate(names)]
-    return Table("Findings", ("run", "turns looked at", *kinds), rows, [] if kinds else ["nothing found"])
+    notes = [] if kinds else ["nothing found"]
+    notes += [
+        f"{name} is noted as not to be counted ({reason}); it is scanned all the same"
+        for name, reason in zip(names, scan.excluded, strict=True)
+        if reason is not None
+    ]
+    return Table("Findings", ("run", "turns looked at", *kinds), rows, notes)
 
 
 def _findings(scan: Scan, names: Sequence[str]) -> Table:

@@ -75,7 +75,12 @@ def _layer2(score: Score) -> Table:
         notes.append(f"{layer2.truncated} clips decoded only in part")
     if layer2.equivalent:
         notes.append(f"footnote: misjudged, but called equivalent by the label: {', '.join(layer2.equivalent)}")
-    if layer2.unlabelled:
+    matched = layer2.clips > layer2.no_outcome or score.layer1.total.items or score.layer1.not_asked
+    if layer2.unlabelled and not matched:
+        notes.append(
+            f"none of the run's {len(layer2.unlabelled)} clips has a label: are these the labels of other clips?"
+        )
+    elif layer2.unlabelled:
         notes.append(f"{len(layer2.unlabelled)} clips of the run have no settled chart and are not counted")
     if score.gold.disputed_charts:
         notes.append(f"{score.gold.disputed_charts} clips have a final chart in dispute between labellers")

@@ -253,6 +253,16 @@ async def test_time_out_is_in_doubt_and_a_closed_port_is_not() -> None:
     assert (late.kind, late.reason, late.in_doubt) == (FailureKind.TIMEOUT, "timed_out", True)
     assert (refused.kind, refused.reason, refused.in_doubt) == (FailureKind.CONNECT, "no_connection", False)
     assert refused.transient
+    assert refused.message.startswith(f"no connection to {server.url.removesuffix('/v1')}: ")
+
+
+async def test_the_address_of_a_closed_port_is_told_without_what_is_secret_in_it() -> None:
+    with scripted_server(lambda call: Reply(200, b"{}")) as server:
+        port = server.url.rpartition(":")[2].partition("/")[0]
+    async with ChatClient(f"http://user:pass@127.0.0.1:{port}/v1", timeout_s=5) as client:
+        refused = failed(await client.send(request()))
+    assert f"http://127.0.0.1:{port}: " in refused.message
+    assert "pass" not in refused.message
 
 
 async def test_a_cancelled_call_is_a_failure_in_doubt_and_the_task_stays_cancelled() -> None:

@@ -17,10 +17,12 @@ from vlmrec.observer.jolts import find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
-from vlmrec.observer.paths import Path, _joined, untorn
+from vlmrec.observer.passing import gone_by
+from vlmrec.observer.paths import Path, _joined, since_leap, untorn
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
+from vlmrec.observer.things import shed, small
 from vlmrec.terms import Party
 
 Floats = NDArray[np.float64]
@@ -236,6 +238,30 @@ def test_what_comes_no_nearer_is_not_what_was_hit() -> None:
     found = candidates([fixture, comer], CONTACT, measures)
     assert [candidate.path.number for candidate in found] == [1, 0]
     assert found[0].lonely
+
+
+def test_who_came_towards_the_ego_and_is_behind_it_by_now_was_not_hit() -> None:
+    oncoming = a_path(np.full(len(TIMES), -0.9), near=1 / np.maximum(0.06 * (CONTACT - 0.9 - TIMES), 0.007))
+    assert gone_by(oncoming, CONTACT, 360)
+    assert not gone_by(oncoming, CONTACT - 0.6, 360)  # its rear may still be beside the ego
+    in_the_way = oncoming._replace(across=oncoming.across + 0.8)
+    assert not gone_by(in_the_way, CONTACT, 360)
+
+
+def test_what_is_twice_as_near_at_once_far_off_is_another_thing() -> None:
+    leader = a_path(np.full(len(TIMES), -0.3), near=np.where(CONTACT - 1.0 > TIMES, 40.0, 110.0))
+    assert since_leap(leader, CONTACT).times[0] == pytest.approx(CONTACT - 1.0, abs=0.1)
+    assert len(since_leap(leader._replace(near=leader.near * 2), CONTACT).times) == len(TIMES)  # close by, a foot hides
+
+
+def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -> None:
+    leader = a_path(np.full(len(TIMES), 0.05), near=24.0)
+    thing = a_path(np.full(len(TIMES), 0.05), near=24 / np.linspace(1, 0.15, len(TIMES)))
+    thing = thing._replace(number=1, span=0.5 * np.ones(len(TIMES)))
+    assert small(thing, CONTACT) > 0
+    assert shed(thing, [leader, thing], CONTACT)
+    assert not shed(thing, [thing], CONTACT)
+    assert not shed(thing, [leader._replace(across=leader.across + 1.0), thing], CONTACT)
 
 
 def test_what_stays_beside_the_camera_goes_at_its_pace_unless_it_reaches_far_ahead() -> None:

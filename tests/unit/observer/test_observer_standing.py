@@ -122,6 +122,16 @@ def test_pieces_at_one_place_on_the_road_are_one_vehicle() -> None:
     assert len(joined((early, further), TIMES, WAY)) == 2
 
 
+def test_what_appears_in_mid_road_close_ahead_is_what_was_followed_there_up_to_then() -> None:
+    begun = of(standing(beside=0.2, ahead=0.014, pace=0.3), slice(None, 50))
+    rest = of(standing(beside=0.2, ahead=0.006, pace=0.3), slice(50, None), 1)
+    (one,) = joined([begun, rest], TIMES, WAY)
+    assert (one.number, len(one.times)) == (1, len(TIMES))
+    aside = rest._replace(across=rest.across + 0.8, inner=rest.inner + 0.8)
+    assert len(joined([begun, aside], TIMES, WAY)) == 2
+    assert len(joined([begun, rest._replace(cut=~rest.cut)], TIMES, WAY)) == 2
+
+
 def test_a_track_that_falls_back_in_an_instant_has_passed_to_the_next_vehicle() -> None:
     near, far = standing(), standing(ahead=ENDS + 0.012)
     mixed = near._replace(near=np.where(TIMES < CONTACT - 0.4, near.near, far.near))

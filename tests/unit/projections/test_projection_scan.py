@@ -230,6 +230,14 @@ def test_the_command_lists_findings_and_can_be_narrowed(tmp_path: Path) -> None:
     assert "contradictions, repetition" in str(unknown.exception)
 
 
+def test_a_run_that_is_not_to_be_counted_is_scanned_and_named(tmp_path: Path) -> None:
+    run = good_run()
+    run.note("the camera was swapped")
+    assert scan(good_run(), run).excluded == (None, "the camera was swapped")
+    printed = CliRunner().invoke(command, [str(run.write(tmp_path))]).stdout
+    assert "not to be counted (the camera was swapped)" in printed
+
+
 # ---- what a forced format hides ------------------------------------------------------------------
 
 OPTIONS = ("straight", "lane_change", "stopped")

@@ -337,6 +337,14 @@ def test_the_table_names_every_verdict_and_the_cause(tmp_path: Path) -> None:
     assert "q_maneuver/other=straight (wrong)" in result.stdout
 
 
+def test_labels_of_other_clips_are_named_as_such(tmp_path: Path) -> None:
+    run = RunBuilder(clips=["elsewhere"])
+    run.clip("elsewhere").turn("q_maneuver", "self", value="straight").submit("open", ["x", "y"]).finish()
+    result = CliRunner().invoke(command, [str(run.write(tmp_path)), "--gold", str(write_gold_files(tmp_path / "gold"))])
+    assert result.exit_code == 0, result.output
+    assert "none of the run's 1 clips has a label" in result.stdout
+
+
 def test_a_clip_set_narrows_run_and_labels_alike(tmp_path: Path) -> None:
     log = sample_runs()[0].write(tmp_path)
     (tmp_path / "set").write_text("c1\n# a remark\n")
