@@ -12,7 +12,7 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import SWEEPING, Ease, caught_moving, eases, sideways
+from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
@@ -27,7 +27,9 @@ HUGS = 0.12  # lanes between a line and the side of what stands behind it: in th
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
-IN_SIGHT = 1.0  # s before the contact that a standing vehicle must be seen for its heading to be told
+IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
+HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
+COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
 def rival_from(
@@ -69,6 +71,8 @@ def rival_from(
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
     heading = _heading(path, time, whole, even, windows, stood, fits) if candidate.over is None else "same"
+    if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
+        heading = None  # as slow along the road, and as quick across it, as who crosses
     stays = stood > 0 and stayed(path, ways, time, fits)
     if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
@@ -140,7 +144,7 @@ def _heading(
     stood: float,
     fits: Sequence[Ease],
 ) -> Heading | None:
-    along = whole is not None and not BACKWARDS < whole.share < 0.45  # what crosses hardly moves along the road
+    along = whole is not None and not BACKWARDS < whole.share < HARDLY  # what crosses hardly moves along the road
     seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
     if not along and seen.any() and any(ease.sweeps for ease in fits):
         return "crossing"
@@ -151,13 +155,19 @@ def _heading(
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
     if whole.share > 0.2:
-        return "same"
+        turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
+        return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
     if stood > 0 and whole.share > BACKWARDS:
         return "same" if time - path.times[0] >= IN_SIGHT else None
-    oncoming = whole.share < -0.45 and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    oncoming = whole.share < COMING and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
     if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
         return None  # steadily slower than anything that comes
     return "oncoming" if oncoming else None
+
+
+def _swept(keeping: Keeping) -> bool:
+    """Whether a move went across quicker than a lane change does."""
+    return any(abs(m.shift) >= SWEPT and abs(m.shift) > SWEEPING * (m.end - m.start) for m in keeping.moves)
 
 
 def _gone_across(path: Path, time: float) -> bool | None:
