@@ -31,7 +31,11 @@ def read_markings(
     move = mover.last if mover is not None else None
     if move is None:
         return Roadway(
-            hatched=hatched, clean_side=clean, undivided=undivided, unbroken=_unbroken(measures, lanes, time)
+            hatched=hatched,
+            clean_side=clean,
+            undivided=undivided,
+            unbroken=_unbroken(measures, lanes, time),
+            footway=measures.footway is not None,
         )
     first = mover.moves[0] if mover is not None else move
     lane = int(np.floor(start))
@@ -47,6 +51,7 @@ def read_markings(
         clean_side=clean,
         undivided=undivided,
         unbroken=_unbroken(measures, lanes, time),
+        footway=measures.footway is not None,
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.camera import CameraStep, camera_step, halved
 from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
+from vlmrec.observer.footway import Footway, find_footway
 from vlmrec.observer.gaze import vanishing_path
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
 from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, lasting, paint, road_strip, yellow
@@ -54,6 +55,7 @@ class Measures(NamedTuple):
     obstacles: tuple[tuple[Obstacle, ...], ...]
     tracks: tuple[Track, ...]
     edges: Edges | None = None
+    footway: Footway | None = None
 
 
 class Glimpse(NamedTuple):
@@ -115,10 +117,11 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     profile = np.array(profiles)
     open_road = _in_view(strip, model).mean(axis=0)
     lanes = fit_lanes(profile, [float(t) for t in times], lasting(np.array(clear), open_road))
+    footway = None if lanes is None else find_footway(pictures, points, model, lanes, steps, times)
     flats = [flat_pixels(picture, model) for picture in pictures]
     measures = Measures(
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
-        tuple(first), (),
+        tuple(first), (), footway=footway,
     )  # fmt: skip
     return stand(measures, odd, flats)
 

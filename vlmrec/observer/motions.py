@@ -124,6 +124,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.place == "edge" and not kept and rival.stayed:
             return observed("standing", "it stood at the edge all the time", *span, rival.stood)
         return unknown("it had stood, and how it moved then is not clear")
+    if rival.place == "edge" and rival.never_stood <= 0:
+        return unknown("it came from beyond the edge line, and whether it had stood there was not seen")
     quick = rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3
     if quick and not rival.halted:
         return observed("moving", "its own pace along the road", *span, 0.75)

@@ -41,7 +41,7 @@ def joined(paths: Sequence[Path], times: Floats, way: Floats) -> tuple[Path, ...
             before = before if len(before) == 1 else []
         if before:
             last = max(before, key=lambda place: (float(found[place].times[-1]), -found[place].number))
-            found[later] = _appended(found[last], found[later])
+            found[later] = appended(found[last], found[later])
             del found[last]
     return tuple(found)
 
@@ -87,7 +87,7 @@ def _end(path: Path, times: Floats, way: Floats, part: slice) -> tuple[float, fl
     return float(np.median(places)), float(np.median(inner))
 
 
-def _appended(earlier: Path, later: Path) -> Path:
+def appended(earlier: Path, later: Path) -> Path:
     """Both pieces as one; where both saw it, the earlier, which had been followed for longer."""
     rest = later.times > earlier.times[-1]
     return later._replace(

@@ -112,6 +112,8 @@ def overtaking(scene: Scene, party: Party) -> Finding:
     if party is Party.OTHER:
         if rival.overtakes:
             return unknown("it came from behind the camera")
+        if rival.stood > 0 and not rival.drew_up:
+            return observed("none", "it stood ahead, and the ego came up to it", *seen, rival.stood)
         if rival.start < contact.time - (DRAWN_UP + 1.0 if rival.drew_up else 1.2):
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
         return unknown("seen too briefly")
@@ -158,11 +160,15 @@ def falling_object(scene: Scene, party: Party) -> Finding:
 
 
 def road_class(scene: Scene, _: Party) -> Finding:
-    """A yellow line between the directions and no barrier: an ordinary road. Of other roads nothing is said."""
+    """A footway, a yellow line between the directions, or vehicles parked in a row: an ordinary road. Of other roads
+    nothing is said.
+    """
     rival = scene.rival
     if scene.contact is not None:
         if scene.roadway.undivided:
             return observed("ordinary", "only a yellow line parts the directions", scene.start, scene.contact.time, 0.7)
+        if scene.roadway.footway:
+            return observed("ordinary", "a footway runs along it", scene.start, scene.contact.time, 0.8)
         if rival is not None and rival.place == "edge" and rival.stood > 0 and rival.queued:
             return observed("ordinary", "a row of vehicles is parked along it", rival.start, rival.end, 0.7)
     return unknown("not measured")

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, level_with, pace_alongside, pace_over, paces
+from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path
+from vlmrec.observer.paths import HALF_WIDTHS, Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
@@ -25,6 +26,7 @@ FAR_PAINT = (
 DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
+NO_LANE = 0.87  # lanes between a line and the kerb: no lane fits in
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
@@ -46,7 +48,7 @@ def rival_from(
 
     ``home`` is the ego's place in lanes before it moved.
     """
-    path = candidate.path
+    path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
     if before.sum() < 6:
         return None
@@ -78,10 +80,12 @@ def rival_from(
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
         keeping = set_off(path, keeping, own, fits, late, even)
-    origin = float(np.median(path.beside[early]))
+    origin = _middle(path, early, comb)
     if caught_moving(keeping, origin, float(path.times[0])):
         origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
     place = _place(path, measures, comb, early, origin, stood > 0)
+    if place == "edge" and stood > 0 and not keeping.moves:
+        keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)
@@ -114,6 +118,17 @@ def rival_from(
         confidence=confidence,
         drew_up=_drew_up(path, measures),
         headway=_headway(path, ways, own),
+    )
+
+
+def _middle(path: Path, early: NDArray[np.bool_], comb: Lanes) -> float:
+    """Its middle, in lanes right of the camera: at least half the narrowest vehicle beyond the side that faces the ego's way."""
+    middle, side = float(np.median(path.beside[early])), float(np.median(path.inner[early]))
+    least = HALF_WIDTHS[0] / comb.spacing
+    return (
+        float(np.sign(middle)) * max(abs(middle), abs(side) + least)
+        if abs(side) > least and middle * side > 0
+        else middle
     )
 
 
@@ -197,7 +212,7 @@ def _place(
     """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side.
 
     Kerbs and cracks give some paint, too: what stands close behind a solid line, not in the middle of a lane, is beyond
-    the edge unless the far line is plain.
+    the edge unless the far line is plain. What stands between a solid line and a kerb close behind it is beyond the edge.
     """
     lane = int(np.floor(float(np.median(path.ego[early])) + beside))
     right = beside > 0
@@ -205,6 +220,8 @@ def _place(
     until = measures.times <= path.times[early][-1] + 0.3
     near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
     far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
+    if right and near_paint > 0.75 and _before_kerb(measures, near_line, float(np.median(path.ego[early])) + beside):
+        return "edge"
     behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
     if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
         return "edge" if right and behind < HUGS else None  # on the left is the middle of the road, or a one-way street
@@ -213,6 +230,12 @@ def _place(
     if DASHED[0] < near_paint < DASHED[1]:
         return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
     return "edge" if right and far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
+
+
+def _before_kerb(measures: Measures, line: int, place: float) -> bool:
+    """Whether ``place`` lies between ``line`` and a kerb that follows so soon that there is no lane between them."""
+    kerb = measures.footway.kerb if measures.footway is not None else np.inf
+    return line < place < kerb and kerb - line < NO_LANE
 
 
 def _shown(values: Floats) -> Floats:

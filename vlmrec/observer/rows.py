@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 NEAREST = 22.0  # px: a distance row; farther away, a row more or less is a metre or two
 SPREAD = 0.004  # 1/px of way, some two metres for any usual camera: the places of one rear end lie within it
 PITCH = 0.0075  # the same from one rear end to the next, at least: a short car and a gap
-REACH = 0.02  # the same, at most, that the last of a row reaches ahead of its rear end
+REACH = 1.5  # of the usual way from one rear end to the next: no vehicle reaches further ahead of its own
 SEEN, APPROACHED = 6, 0.012  # frames in which a rear end must be seen, and the ego's way over which it is
 MISSED = 0.7  # of that way, at most, over which it was not seen at a stretch: else two things were, by chance
 STEADY = 0.12  # lanes off their middle, half of the places of its side at most
@@ -46,7 +46,7 @@ class Row(NamedTuple):
     def at(self, place: float) -> int | None:
         """The vehicle between whose rear end and the next a place along the road lies."""
         index = int(np.searchsorted(np.array(self.rears), place)) - 1
-        return index if index >= 0 and place - self.rears[index] < REACH else None
+        return index if index >= 0 and place - self.rears[index] < reach(self.rears) else None
 
 
 def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tuple[Row, ...]]:
@@ -96,6 +96,11 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
         rows.append(Row(right, rears, tuple(numbers)))
     renumbered = tuple(track._replace(number=number) for number, track in enumerate(kept))
     return measures._replace(tracks=renumbered), tuple(rows)
+
+
+def reach(rears: Sequence[float]) -> float:
+    """How far one of a row may reach ahead of its rear end, where the next one's was not seen."""
+    return REACH * float(np.median(np.diff(rears)))
 
 
 def rear_ends(sightings: Sequence[tuple[float, float, float]]) -> tuple[float, ...]:
@@ -164,7 +169,7 @@ def _slot(obstacle: Obstacle, way: float, rears: Sequence[float], measures: Meas
     near, far = way + 1 / obstacle.base, way + 1 / max(obstacle.front, 1.0)
     place = far - 0.001 if obstacle.hidden or _cut(obstacle, measures) else near + AMISS
     index = int(np.searchsorted(np.array(rears), place)) - 1
-    if index < 0 or near - rears[index] > REACH:
+    if index < 0 or near - rears[index] > reach(rears):
         return None
     return None if index + 1 < len(rears) and near > rears[index + 1] - AMISS else index
 

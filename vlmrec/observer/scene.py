@@ -106,6 +106,7 @@ class Roadway(NamedTuple):
     clean_side: bool = False  # no hatching on the lane that the counterpart was in before anybody moved
     undivided: bool = False  # a yellow line on the ego's left with no barrier: an ordinary road
     unbroken: bool = False  # lines run on all the way: no junction
+    footway: bool = False  # a footway behind the kerb on the right: no motorway has one
 
 
 class Sight(NamedTuple):

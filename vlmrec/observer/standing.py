@@ -23,6 +23,7 @@ EVEN = 30.0  # px: beyond this row the ego's own way, not the row, is what a pla
 STEADY = 0.05  # of the ego's pace: the standard error of what stands all the way
 LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.25, 0.2  # lanes across the road: at most, at least, and at least of the middle
+NO_DOOR = 0.4  # lanes: a door opens by less
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
 BRAKING, UNSEEN = 1.3, 0.5  # s before the contact from which on it brakes evenly, and for which it may be out of sight
 AT_LAST = 0.17  # s before the knock: contacts are found a little late, and what was hit doesn't brake evenly
@@ -68,17 +69,33 @@ def _stands(pace: Pace) -> bool:
 
 
 def set_off(
-    path: Path, keeping: Keeping, own: Keeping, fits: Sequence[Ease], late: Pace | None, even: Pace | None
+    path: Path,
+    keeping: Keeping,
+    own: Keeping,
+    fits: Sequence[Ease],
+    late: Pace | None,
+    even: Pace | None,
+    *,
+    beyond: bool = False,
 ) -> Keeping:
-    """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known."""
+    """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known.
+
+    One that stood ``beyond`` the road's edge line must have come over to be hit by an ego that didn't leave its place: both
+    its places show it, though not smoothly, or the only one that was measured, by more than a door opens.
+    """
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     towards = -float(np.sign(np.median(path.inner)))
     shifts = [towards * ease.shift for ease in fits]
-    telling = [ease for ease in fits if ease.explains and towards * ease.rate > UNDER_WAY]
-    best = max(telling, key=lambda ease: towards * ease.shift, default=None)
+    coming = [ease for ease in fits if towards * ease.rate > UNDER_WAY]
+    telling = [ease for ease in coming if ease.explains]
     ahead = late is None or even is None or late.share > even.share - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
+    if beyond and abs(own.drift) <= SETTLED_EGO:
+        alone = len(telling) == len(shifts) == 1 and shifts[0] >= NO_DOOR
+        both = len(coming) == 2 and min(shifts) >= MOVED
+        over, telling = over or alone or both, coming if both else telling
+    best = max(telling, key=lambda ease: towards * ease.shift, default=None)
     if best is None or not over or not ahead:
         return Keeping(keeping.start, keeping.end, (), 0.0)
     sure = min(0.95, 0.66 + 0.5 * (max(shifts) - MOVED))

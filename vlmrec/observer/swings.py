@@ -29,7 +29,7 @@ STEADY = (
 )
 MOST = 0.5  # lanes: what seems to come over further before it leaves the picture is another thing
 UNSEEN = 0.6  # s at most from when it was last seen to the contact
-OVER, RATHER = 0.08, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
+OVER, RATHER = 0.06, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
 
 

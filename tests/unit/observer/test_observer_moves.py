@@ -19,7 +19,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, _joined, since_leap, untorn
-from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Scene
+from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Roadway, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
 from vlmrec.observer.things import shed, small
@@ -306,6 +306,22 @@ def test_whose_lane_the_ego_moved_into_is_open_while_the_other_s_moves_are_unkno
     own = Keeping(0.0, CONTACT, (Move(4.5, CONTACT, 0.6, 0.9),), 0.0)
     scene = a_scene(a_rival(1.0, Keeping(4.8, CONTACT, (), 0.0)), own)
     assert motions.target_lane_relation(scene, Party.SELF).value is None
+
+
+def test_one_that_stood_ahead_has_not_overtaken_however_late_it_came_into_sight() -> None:
+    late = {"start": CONTACT - 0.9, "place": "edge", "never_stood": 0.0, "late_pace": 0.3}
+    stood = a_scene(a_rival(0.9, STILL, stood=0.85, **late), STILL)
+    assert relations.overtaking(stood, Party.OTHER).value == "none"
+    unknown = a_scene(a_rival(0.9, STILL, stood=0.0, **late), STILL)
+    assert relations.overtaking(unknown, Party.OTHER).value is None
+    assert motions.motion_at_contact(unknown, Party.OTHER).value is None  # moving along, or moving off
+
+
+def test_a_road_with_a_footway_is_no_motorway() -> None:
+    scene = a_scene(a_rival(0.9, STILL, place="edge", stood=0.85, never_stood=0.0), STILL)
+    assert relations.road_class(scene, Party.NONE).value is None
+    beside = scene._replace(roadway=Roadway(footway=True))
+    assert relations.road_class(beside, Party.NONE).value == "ordinary"
 
 
 def test_who_stands_out_of_the_way_of_an_ego_that_kept_its_lane_did_not_just_stand() -> None:

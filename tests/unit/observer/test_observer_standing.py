@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import candidates, come_over
 from vlmrec.observer.conduct import paces
+from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.pieces import joined
@@ -89,6 +90,31 @@ def test_one_side_alone_that_comes_over_is_a_door_and_no_vehicle() -> None:
     path = standing()
     opened = path._replace(inner=moved_over(0.5, since=1.2) - 0.25)
     assert set_off(opened, STILL, STILL, eases(opened, CONTACT), None, None).moves == ()
+
+
+def test_one_beyond_the_edge_that_an_ego_which_kept_its_place_ran_into_came_over_by_more_than_a_door() -> None:
+    wide, narrow = (standing(beside=moved_over(by, since=1.2)) for by in (0.6, 0.35))
+    (first, _), (door, _) = eases(wide, CONTACT), eases(narrow, CONTACT)
+    assert set_off(wide, STILL, STILL, [first], None, None).moves == ()
+    assert set_off(wide, STILL, STILL, [first], None, None, beyond=True).moves[0].side == "left"
+    assert set_off(narrow, STILL, STILL, [door], None, None, beyond=True).moves == ()
+    swaying = STILL._replace(drift=0.2)
+    assert set_off(wide, STILL, swaying, [first], None, None, beyond=True).moves == ()
+    opened = standing()._replace(inner=moved_over(0.5, since=1.2) - 0.25)
+    assert set_off(opened, STILL, STILL, eases(opened, CONTACT), None, None, beyond=True).moves == ()
+
+
+def test_a_piece_that_begins_within_a_vehicle_followed_for_longer_has_its_history() -> None:
+    whole = of(standing(), slice(0, 54))
+    flank = of(standing(1, beside=0.8), slice(48, 60), number=1)
+    known = with_history(flank, [whole, flank], CONTACT)
+    assert (known.number, known.times[0], known.times[-1]) == (1, TIMES[0], TIMES[-1])
+    assert len(known.times) == len(TIMES)
+    ahead = of(standing(1, ahead=0.04), slice(48, 60), number=1)  # the next one in the row
+    aside = of(standing(1, beside=0.4), slice(48, 60), number=1)
+    early = of(standing(1, beside=0.8), slice(10, 60), number=1)
+    for other in (ahead, aside, early):
+        assert with_history(other, [whole, other], CONTACT) is other
 
 
 def test_who_alone_of_a_row_swings_out_is_the_one_that_was_hit() -> None:
