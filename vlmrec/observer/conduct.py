@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.paths import Path
 
 Floats = NDArray[np.float64]
@@ -16,6 +17,15 @@ Floats = NDArray[np.float64]
 STANDS = 0.16  # of the ego's pace: what is slower stands
 BACKWARDS = -0.35  # the same for measuring it too small: the ego's own pace is known no better
 BESIDE = 2.0  # s within which the ego drives past whatever stands or comes towards it
+FAR_END = (0.16, 0.2)  # of the picture's height: rows that a vehicle's far end has nearly always, and usually
+AHEAD, LEVEL = (
+    0.16,
+    0.26,
+)  # of the picture's height: the far end of one that is ahead, at most, and of one beside, at least
+NEXT = 0.85  # lanes between the camera and the near side of one in the next lane, at most
+SHORT = (
+    0.5  # of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that
+)
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
 
 
@@ -62,9 +72,29 @@ def pace_alongside(path: Path, until: float, height: int) -> Pace | None:
     if last.sum() < 12 or path.times[last][0] > until - 0.9 * BESIDE or path.cut[last].mean() < 0.9:
         return None
     front = path.front[last] / height
-    if float(np.percentile(front, 5)) < 0.2 or float(np.median(front)) < 0.26:
+    if float(np.percentile(front, 5)) < FAR_END[0] or float(np.median(front)) < FAR_END[1]:
         return None
     return Pace(1.0, 0.1, float(path.times[last][0]), float(path.times[last][-1]))
+
+
+def level_with(path: Path, first: float, size: tuple[int, int], lanes: Lanes | None, dark: bool) -> bool | None:
+    """Beside the ego at ``first``, when somebody began to move: rear out of the picture, front hardly ahead. None: in between.
+
+    One that is just going past is in between, too, and by night the edge of the headlights' pool may be what is seen.
+    The side of one in the next lane enters the picture a car's length or less ahead of the camera; if what is seen of
+    it is no longer than the way to there, its rear is no farther ahead than the ego's own front.
+    """
+    width, height = size
+    around, before = np.abs(path.times - first) <= 0.5, np.abs(path.times - first + 1.0) <= 0.5
+    if not around.any() or path.cut[around].mean() < 0.7:
+        return False
+    front = float(np.median(path.front[around]))
+    if front < AHEAD * height:
+        return False
+    steady = before.any() and 0.7 < float(np.median(path.front[before])) / front < 1.4
+    aside = abs(float(np.median(path.inner[around])))
+    enters = width / 2 / (aside * lanes.spacing) if lanes is not None and aside < NEXT else np.inf
+    return True if (front > LEVEL * height or front >= SHORT * enters) and steady and not dark else None
 
 
 def paces(path: Path, way: Floats, until: float, length: float = 0.8) -> list[Pace]:

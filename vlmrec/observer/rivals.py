@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate, is_dark
-from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, pace_alongside, pace_over, paces
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, level_with, pace_alongside, pace_over, paces
 from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
@@ -86,8 +86,8 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
-    if place is None and never > 0 and abs(beside) < 1.3:
-        place = "lane"  # what drives along is in a lane, even where the far line is out of sight
+    if place != "lane" and never > 0 and abs(beside) < 1.3:
+        place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)
     queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
@@ -104,7 +104,7 @@ def rival_from(
         keeping=_capped(keeping, confidence),
         heading=heading,
         came_past=_came_past(path, measures),
-        alongside=_alongside(path, first, measures),
+        alongside=level_with(path, first, measures.size, measures.lanes, is_dark(measures)),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
@@ -254,22 +254,6 @@ def _drew_up(path: Path, measures: Measures) -> bool:
     """First seen in mid-film, near and cut off by the picture's edge: it had been beside or behind the camera."""
     late = path.times[0] > measures.times[0] + 0.5
     return bool(late and path.cut[:3].all() and float(path.near[:5].max()) > 0.2 * measures.size[1])
-
-
-def _alongside(path: Path, first: float, measures: Measures) -> bool | None:
-    """Beside the ego when the first of the two moved: rear out of the picture, front hardly ahead. None: in between.
-
-    One that is just going past is in between, too, and by night the edge of the headlights' pool may be what is seen.
-    """
-    height = measures.size[1]
-    around, before = np.abs(path.times - first) <= 0.5, np.abs(path.times - first + 1.0) <= 0.5
-    if not around.any() or path.cut[around].mean() < 0.7:
-        return False
-    front = float(np.median(path.front[around])) / height
-    if front < 0.16:
-        return False
-    steady = before.any() and 0.7 < float(np.median(path.front[before])) / height / front < 1.4
-    return True if front > 0.26 and steady and not is_dark(measures) else None
 
 
 def _standing_with(path: Path, paths: Sequence[Path], measures: Measures, way: Floats, first: float) -> int:

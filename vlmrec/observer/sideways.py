@@ -33,6 +33,8 @@ SETTLED = 0.18  # lanes towards the ego's way that are no more than measuring er
 WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept its lane
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
 ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
+LEAD, WATCHED_BESIDE = 1.0, 1.5  # s before the ego's move from which one beside it counts; that it must be in sight
+OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -90,7 +92,9 @@ def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Ke
         ease = max(holding, key=lambda ease: (ease.inliers - ease.misfit / max(ease.still_misfit, 1e-6), ease.shift))
         sure = min(0.95, 0.66 + 0.5 * (abs(ease.shift) - BEGUN))
         return Keeping(start, end, (Move(ease.begins, end, ease.shift, sure),), 0.0)
-    return Keeping(start, end, (), 0.9 if _kept(path, until, own, fits, towards) else 0.0)
+    if _kept(path, until, own, fits, towards):
+        return Keeping(start, end, (), 0.9)
+    return Keeping(start, end, (), 0.75 if _kept_beside(path, until, own, towards) else 0.0)
 
 
 def caught_moving(keeping: Keeping, beside: float, start: float) -> bool:
@@ -109,6 +113,25 @@ def _kept(path: Path, until: float, own: Keeping, fits: Sequence[Ease], towards:
     most = 1.5 * SETTLED if len(own.moves) > 1 else SETTLED  # an ego that swings out and back spoils places
     moved = [ease.shift * towards if towards else abs(ease.shift) for ease in fits]
     return max(moved) <= most and min(ease.misfit for ease in fits) < 2.0
+
+
+def _kept_beside(path: Path, until: float, own: Keeping, towards: float) -> bool:
+    """Whether one that the picture cuts off stayed behind the line while the ego came over to it.
+
+    Its side counts from shortly before the ego's move on. Before that a bumper or a sill, which don't reach down to the
+    road and so seem farther away, may be all that is seen; the wheel that shows later is no move.
+    """
+    if len(own.moves) != 1 or not towards:
+        return False
+    use = (path.times > own.moves[0].start - LEAD) & (path.times <= until + 0.05) & ~path.blind
+    times, places = path.times[use], (path.inner + path.ego)[use]
+    if len(times) < 12 or times[-1] - times[0] < WATCHED_BESIDE or path.cut[use].mean() < 0.5:
+        return False
+    home = float(np.floor(np.median(path.ego[use][:3])))
+    line = home if towards > 0 else home + 1
+    ease = fit_ease(times, places)
+    over = (float(np.median(places[-5:])) - line) * towards
+    return ease.shift * towards <= SETTLED and ease.misfit < 2.0 and over <= OVER
 
 
 def _fit_of(path: Path, until: float, series: str) -> Ease | None:

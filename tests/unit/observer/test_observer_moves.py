@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vlmrec.observer import motions, relations
 from vlmrec.observer.camera import CameraStep
 from vlmrec.observer.candidates import candidates
-from vlmrec.observer.conduct import Pace, pace_alongside
+from vlmrec.observer.conduct import Pace, level_with, pace_alongside
 from vlmrec.observer.ego import moves_of
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.jolts import find_jolts
@@ -355,3 +355,34 @@ def test_where_a_lane_ends_is_no_surer_than_that_this_vehicle_left_it() -> None:
     moved = Keeping(0.0, CONTACT, (Move(CONTACT - 1.0, CONTACT, -0.6, 0.5),), 0.0)
     scene = a_scene(a_rival(1.0, moved), STILL)._replace(roadway=Roadway(lane_ends=False))
     assert motions.lane_ends(scene, Party.OTHER).confidence == 0.5
+
+
+BESIDE_IT = Keeping(0.0, CONTACT, (Move(CONTACT - 1.2, CONTACT, -0.4, 0.8),), 0.0)  # the ego comes over to the left
+
+
+def test_a_wheel_that_shows_where_a_bumper_was_seen_is_no_move_of_one_that_the_ego_comes_over_to() -> None:
+    ego = 0.5 - 0.4 * np.clip((TIMES - CONTACT + 1.2) / 1.2, 0, 1)
+    side = np.where(TIMES < CONTACT - 2.5, -0.45, -0.2)  # nearer at once: its bumper doesn't reach down to the road
+    path = a_path(side - ego - 0.25, ego, 150.0, cut=True)
+    assert sideways(path, CONTACT, BESIDE_IT, eases(path, CONTACT)).kept > 0.6
+
+
+def test_one_beside_that_comes_over_too_or_is_over_the_line_did_not_keep_its_lane() -> None:
+    ego = 0.5 - 0.4 * np.clip((TIMES - CONTACT + 1.2) / 1.2, 0, 1)
+    for side in (-0.45 + eased(CONTACT - 1.2, 1.4, 0.35), np.full(len(TIMES), 0.15)):
+        jumped = np.where(TIMES < CONTACT - 2.5, -0.45, side)
+        path = a_path(jumped - ego - 0.25, ego, 150.0, cut=True)
+        assert sideways(path, CONTACT, BESIDE_IT, eases(path, CONTACT)).kept == 0.0
+
+
+def test_of_one_in_the_next_lane_the_row_at_which_its_side_enters_the_picture_tells_whether_it_is_level() -> None:
+    lanes = Lanes(2.7, np.full(len(TIMES), 0.5), np.full(len(TIMES), 0.4), 1.0)
+    beside = a_path(np.full(len(TIMES), -0.95), 0.5, 150.0, cut=True)
+    assert level_with(beside, CONTACT - 1, (640, 360), lanes, False) is True
+    assert level_with(beside, CONTACT - 1, (640, 360), lanes, True) is None
+    longer = beside._replace(front=np.full(len(TIMES), 70.0))
+    assert level_with(longer, CONTACT - 1, (640, 360), lanes, False) is None
+    two_lanes_off = a_path(np.full(len(TIMES), -1.8), 0.5, 120.0, cut=True)
+    assert level_with(two_lanes_off, CONTACT - 1, (640, 360), lanes, False) is None
+    gaining = beside._replace(front=16.0 * np.exp(0.5 * TIMES))
+    assert level_with(gaining, CONTACT - 2.5, (640, 360), lanes, False) is not True
