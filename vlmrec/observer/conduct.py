@@ -36,6 +36,7 @@ class Pace(NamedTuple):
     error: float
     start: float
     end: float
+    far_end: bool = False  # told by the far end of one cut off by the picture's edge
 
 
 def pace_over(path: Path, way: Floats, first: float, last: float, even: float = np.inf) -> Pace | None:
@@ -45,7 +46,8 @@ def pace_over(path: Path, way: Floats, first: float, last: float, even: float = 
     """
     inside = (path.times >= first) & (path.times <= last)
     use, rows = inside & (path.near >= 22) & ~path.cut & ~path.hidden, path.near
-    if use.sum() < 6:  # cut off by the picture's edge, its far end may still be seen
+    far_end = use.sum() < 6
+    if far_end:  # cut off by the picture's edge, its far end may still be seen
         use, rows = inside & path.cut & (path.front >= 22) & (path.front < 0.92 * path.near), path.front
     if use.sum() < 6:
         return None
@@ -60,7 +62,7 @@ def pace_over(path: Path, way: Floats, first: float, last: float, even: float = 
     slope = float((weight * (x - middle_x) * (y - middle_y)).sum()) / inertia
     rest = y - middle_y - slope * (x - middle_x)
     error = float(np.sqrt((weight * rest**2).sum() / inertia / max(use.sum() - 2, 1)))
-    return Pace(1 + slope, error, float(path.times[use][0]), float(path.times[use][-1]))
+    return Pace(1 + slope, error, float(path.times[use][0]), float(path.times[use][-1]), bool(far_end))
 
 
 def pace_alongside(path: Path, until: float, height: int) -> Pace | None:

@@ -31,6 +31,7 @@ BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is qui
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
 HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
+ALONG = 0.65  # of the ego's pace: what stays beside the ego has about its pace
 COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
@@ -171,6 +172,8 @@ def _heading(
         return None
     if whole.share > 0.2:
         turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
+        if whole.far_end and whole.share < ALONG:
+            return None  # the far end of what is cut off slides along it as the vehicle goes by
         return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
     if stood > 0 and whole.share > BACKWARDS:
         return "same" if time - path.times[0] >= IN_SIGHT else None
