@@ -22,7 +22,6 @@ YELLOW, WHITE = (
 )  # share of a line's paint that is yellower than the road: a low sun makes half of the white so
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 BARE = 0.05  # the same where there is none: a lane that ends is hatched, or tapers off between lines
-AT_EDGE = 0.017  # 1/px of way since the hatching ended: some nine metres for any usual camera
 
 
 def read_markings(
@@ -134,30 +133,7 @@ def _hatched(measures: Measures, lanes: Lanes, way: Floats, time: float) -> Lite
     own = np.where(np.abs(lanes.offset % 1 - 0.5) < 0.3, np.floor(lanes.offset), np.nan)
     if _clean(measures, lanes, own, time):
         return "no"
-    if measures.surface is not None:
-        return None
-    between = lanes.offset - np.floor(lanes.offset)
-    inside = (between > 0.25) & (between < 0.75)  # near a line, the line itself lies on the stretch
-    before = (measures.times < time) & np.isfinite(measures.litter) & inside
-    if before.sum() < 0.5 * (measures.times < time).sum():
-        return None
-    litter, times = measures.litter[before], measures.times[before]
-    if float(np.median(litter)) > 0.05:
-        return None  # the lane is never clean: the road's look was not learnt
-    dirty = litter > HATCHED
-    span = float(times[dirty][-1] - times[dirty][0]) if dirty.any() else 0.0
-    if dirty.sum() < 3 or span < 0.25:
-        return "no" if float(np.percentile(litter, 97)) < HATCHED else None
-    if dirty.sum() < 6 or span < 0.5:
-        return None
-    gone = float(np.interp(time, measures.times, way) - np.interp(times[dirty][-1], measures.times, way))
-    return (
-        "at_edge"
-        if gone < 0.7 * AT_EDGE + _reach(measures)
-        else "cleared"
-        if gone > AT_EDGE + _reach(measures)
-        else None
-    )
+    return None
 
 
 def _bare_side(measures: Measures, lanes: Lanes, way: Floats, lane: int, time: float) -> bool:
@@ -191,12 +167,6 @@ def _brightness(measures: Measures, lanes: Lanes, lane: Floats) -> tuple[Floats,
             times.append(float(measures.times[index]))
             shares.append(float(measures.bright[index, across].mean()))
     return np.array(times), np.array(shares)
-
-
-def _reach(measures: Measures) -> float:
-    """The way from the stretch that litter is read on to the camera."""
-    middle = int(np.clip(measures.point.x, 0, measures.size[0] - 1))
-    return 1 / max(float(measures.model.floor[middle]) - measures.point.y, 20.0)
 
 
 def _undivided(measures: Measures, lanes: Lanes, time: float) -> bool:

@@ -22,7 +22,6 @@ from vlmrec.observer.road import (
     bonnet_floor,
     flat_pixels,
     learn_road,
-    litter,
     odd_pixels,
     off_road,
 )
@@ -52,7 +51,6 @@ class Measures(NamedTuple):
     bright: NDArray[np.float32]  # share of those that are brighter or yellower than road, narrow or wide
     lanes: Lanes | None
     model: RoadModel
-    litter: Floats  # per frame: paint and the like on the nearest stretch of the ego's lane, NaN where that is covered
     obstacles: tuple[tuple[Obstacle, ...], ...]
     tracks: tuple[Track, ...]
     edges: Edges | None = None
@@ -106,12 +104,10 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     clear: list[Floats] = []
     bright: list[Floats] = []
     strip = road_strip(point, (width, height), 0.93 * height)
-    littered: list[float] = []
     standing: list[Mask] = []
     for index, here in enumerate(points):
         first.append(tuple(find_obstacles(off_road(odd[index], model, here), model, here)))
         standing.append(_standing(first[-1], grays[index].shape, here))
-        littered.append(litter(pictures[index], standing[-1], model, here))
         painted, valid = _paint(grays[index], strip, model, first[-1], here)
         profiles.append(columns_of(painted, valid))
         clear.append(valid.mean(axis=0))
@@ -125,7 +121,7 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     flats = [flat_pixels(picture, model) for picture in pictures]
     surface = painted_surface(pictures, standing, points, lanes, model) if lanes is not None else None
     measures = Measures(
-        times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model, np.array(littered),
+        times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model,
         tuple(first), (), footway=footway, surface=surface,
     )  # fmt: skip
     return stand(measures, odd, flats)

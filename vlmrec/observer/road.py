@@ -180,27 +180,6 @@ def off_road(odd: Mask, model: RoadModel, point: Vanishing) -> Mask:
     return mask
 
 
-def litter(picture: Picture, things: Mask, model: RoadModel, point: Vanishing) -> float:
-    """Share of pixels brighter or yellower than road on the nearest stretch of the ego's own lane; NaN where something stands on it.
-
-    ``things`` is the mask of what stands up. Hatching, arrows and the like are litter; lane lines lie outside.
-    """
-    height, width = picture.shape[:2]
-    middle = int(np.clip(point.x, 0, width - 1))
-    last = int(model.floor[middle])
-    first = max(model.top, last - max(24, int(0.08 * height)))
-    rows = np.arange(first, last)
-    if len(rows) < 12:
-        return float("nan")
-    across = np.linspace(-0.4, 0.4, 25)
-    columns = np.clip(point.x + across[None, :] * (rows[:, None] - point.y), 0, width - 1).astype(int)
-    if things[rows[:, None], columns].mean() > 0.02:
-        return float("nan")
-    values = _lab(picture)[rows[:, None], columns].astype(np.float32) - model.middle[rows - model.top][:, None, :]
-    bright = values[:, :, 0] > max(16.0, 2.6 * float(model.spread[0, 0]))
-    return float((bright | (values[:, :, 2] > 9)).mean())
-
-
 def _without_narrow(odd: Mask, rows: NDArray[np.int64], point: Vanishing, width: int) -> NDArray[np.uint8]:
     """Opened across the road with a width that grows with nearness: done where that width is constant, on u."""
     map_x = (point.x + COLUMNS[None, :] * (rows[:, None] - point.y)).astype(np.float32)
