@@ -170,7 +170,8 @@ def _heading(
         return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
     if whole is None or whole.error > 0.25 or _switched(windows):
         return None
-    if whole.share > 0.2:
+    stopped = len(windows) > 1 and windows[0].share > HARDLY and all(p.share > BACKWARDS for p in windows)
+    if whole.share > 0.2 or stopped:
         turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
         if whole.far_end and whole.share < ALONG:
             return None  # the far end of what is cut off slides along it as the vehicle goes by

@@ -10,6 +10,7 @@ from vlmrec.observer.paths import Path
 Floats = NDArray[np.float64]
 
 NARROW = 0.95  # camera heights: no car is narrower
+WIDEST, SLACK = 92.0, 1.2  # percentile of a thing's width, and how much wider than that it may seem now and then
 WIDE, WIDER = 0.85, 1.6  # camera heights, and times the thing's width: a vehicle it parted from is at least that wide
 NEAR, FAR = 30.0, 15.0  # px: distance rows at which a thing's width, and a vehicle's, is told
 LATE, EARLY = 1.6, 1.8  # s before the contact
@@ -20,9 +21,12 @@ SEEN = 6  # sightings of the vehicle
 
 
 def small(path: Path, time: float) -> float:
-    """Confidence that it is a thing on the road: narrower than any car when it was near and whole."""
-    width = _width(path, time)
-    return 0.8 if width is not None and width < NARROW else 0.0
+    """Confidence that it is a thing on the road: narrower than any car whenever it was near and whole.
+
+    One that shows a vehicle's width now and then is a vehicle, a side of which is often lost in the road's colour.
+    """
+    width, most = _width(path, time), _width(path, time, WIDEST)
+    return 0.8 if width is not None and most is not None and width < NARROW and most < SLACK * NARROW else 0.0
 
 
 def shed(path: Path, paths: Sequence[Path], time: float) -> bool:
@@ -38,10 +42,10 @@ def shed(path: Path, paths: Sequence[Path], time: float) -> bool:
     return _vehicle_sightings(path, paths, narrow) >= SEEN
 
 
-def _width(path: Path, time: float) -> float | None:
-    """Its usual width near the end, camera heights; None where it was hardly seen whole."""
+def _width(path: Path, time: float, share: float = 50.0) -> float | None:
+    """A percentile of its width near the end, camera heights; None where it was hardly seen whole."""
     late = (path.near > NEAR) & ~path.cut & ~path.hidden & (path.times > time - LATE) & (path.times <= time)
-    return float(np.median(path.span[late])) if late.sum() >= 4 else None
+    return float(np.percentile(path.span[late], share)) if late.sum() >= 4 else None
 
 
 def _parts(wide: float, narrow: float) -> bool:

@@ -276,6 +276,12 @@ def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -
     assert not shed(thing, [leader._replace(across=leader.across + 1.0), thing], CONTACT)
 
 
+def test_a_vehicle_that_shows_its_width_now_and_then_is_no_thing() -> None:
+    pieces = np.where(np.arange(len(TIMES)) % 6 == 0, 1.6, 0.6)
+    torn = a_path(np.full(len(TIMES), 0.05), near=24 / np.linspace(1, 0.15, len(TIMES)))._replace(span=pieces)
+    assert small(torn, CONTACT) == 0.0
+
+
 def test_what_stays_beside_the_camera_goes_at_its_pace_unless_it_reaches_far_ahead() -> None:
     beside = a_path(np.full(len(TIMES), 1.0), near=180.0, cut=True)
     pace = pace_alongside(beside, CONTACT, 360)
