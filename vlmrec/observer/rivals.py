@@ -13,7 +13,7 @@ from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
+from vlmrec.observer.sideways import FAR, SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
 from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
@@ -31,6 +31,7 @@ BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is qui
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
 HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
+LEAST_CLEAR = 6  # sightings near enough to tell a lane by
 ALONG = 0.65  # of the ego's pace: what stays beside the ego has about its pace
 COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
@@ -58,10 +59,7 @@ def rival_from(
     keeping = sideways(path, time, own, fits)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
-    if own.moves and path.times[0] > own.moves[0].start:
-        beside = float(np.median(path.across[early])) - home  # seen when the ego had begun to move
-    else:
-        beside = float(np.median(path.beside[early]))
+    beside = beside_at_first(path, before, early, keeping, own, home)
     close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
     close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
     windows = paces(path, ways, time)
@@ -131,6 +129,19 @@ def _middle(path: Path, early: NDArray[np.bool_], comb: Lanes) -> float:
         if abs(side) > least and middle * side > 0
         else middle
     )
+
+
+def beside_at_first(
+    path: Path, before: NDArray[np.bool_], early: NDArray[np.bool_], keeping: Keeping, own: Keeping, home: float
+) -> float:
+    """Lanes right of the ego before anybody moved. One first seen when the ego had begun to move is told by its place on the
+    road: where it is seen best, if it kept its lane, for a far row that is a little off is half a lane off.
+    """
+    if not own.moves or path.times[0] <= own.moves[0].start:
+        return float(np.median(path.beside[early]))
+    clear = before & (path.near >= FAR)
+    settled = keeping.kept > 0 and clear.sum() >= LEAST_CLEAR
+    return float(np.median(path.across[clear if settled else early])) - home
 
 
 def _headway(path: Path, ways: Floats, own: Keeping) -> float | None:

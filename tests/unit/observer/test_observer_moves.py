@@ -19,7 +19,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, _joined, since_leap, untorn
-from vlmrec.observer.rivals import _heading
+from vlmrec.observer.rivals import _heading, beside_at_first
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Roadway, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
@@ -274,6 +274,18 @@ def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -
     assert shed(thing, [leader, thing], CONTACT)
     assert not shed(thing, [thing], CONTACT)
     assert not shed(thing, [leader._replace(across=leader.across + 1.0), thing], CONTACT)
+
+
+def test_one_that_kept_its_lane_is_where_it_is_seen_best() -> None:
+    out = Keeping(0.0, CONTACT, (Move(0.0, 1.0, -1.0, 0.9),), 0.0)
+    far = TIMES < 2.0
+    path = a_path(np.where(far, 1.6, 1.0), -0.5, np.where(far, 18.0, 60.0)).first(len(TIMES))
+    path = path._replace(times=path.times + 0.5)
+    every, early = np.ones(len(TIMES), bool), TIMES < 0.5
+    home = float(np.median(path.across[~far]))
+    assert beside_at_first(path, every, early, STILL, out, home) == pytest.approx(0.0)
+    assert beside_at_first(path, every, early, STILL._replace(kept=0.0), out, home) == pytest.approx(0.6)
+    assert beside_at_first(path, every, early, STILL, STILL, home) == pytest.approx(1.6)
 
 
 def test_a_vehicle_that_shows_its_width_now_and_then_is_no_thing() -> None:
