@@ -12,6 +12,7 @@ from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
+from vlmrec.observer.reach import reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import FAR, caught_moving, eases, sideways
 from vlmrec.observer.standing import even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
@@ -68,7 +69,8 @@ def rival_from(
     heading: Heading | None = "same"
     if candidate.over is None:
         heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
-    stays = stood > 0 and stayed(path, ways, time, fits)
+    reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
+    stays = stood > 0 and stayed(path, ways, time, fits, reached)
     if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
@@ -79,6 +81,8 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
+        if not keeping.moves and reached is not None:
+            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)
