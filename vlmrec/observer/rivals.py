@@ -14,7 +14,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
 from vlmrec.observer.reach import reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import FAR, caught_moving, eases, sideways
+from vlmrec.observer.sideways import FAR, caught_moving, held
 from vlmrec.observer.standing import even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
@@ -50,8 +50,7 @@ def rival_from(
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
     ways = np.interp(path.times, measures.times, way)
-    fits = eases(path, time)
-    keeping = sideways(path, time, own, fits)
+    keeping, fits = held(path, candidate.path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = beside_at_first(path, before, early, keeping, own, home)
