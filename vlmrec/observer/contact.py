@@ -33,7 +33,9 @@ def find_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Can
             fit.append((jolt, slowed))
     if not fit:
         return _quiet_contact(view, jolts)
-    if len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio:
+    at_once = [one for one, _ in fit if _stopped_dead(view, one.time)]
+    alone = len(at_once) == 1 and at_once[0] is fit[0][0]  # nothing but a collision takes most of the pace at once
+    if len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio and not alone:
         return None, None
     jolt, slowed = fit[0]
     contact = Contact(jolt.time, 0.5 + 0.2 * (jolt.ratio >= SURE_JOLT) + 0.2 * slowed)
