@@ -13,8 +13,9 @@ from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
+from vlmrec.observer.reach import reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import FAR, caught_moving, eases, sideways
+from vlmrec.observer.sideways import FAR, caught_moving, held
 from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
@@ -50,8 +51,7 @@ def rival_from(
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
     ways = np.interp(path.times, measures.times, way)
-    fits = eases(path, time)
-    keeping = sideways(path, time, own, fits)
+    keeping, fits = held(path, candidate.path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = beside_at_first(path, before, early, keeping, own, home)
@@ -72,7 +72,8 @@ def rival_from(
         heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
     if halt is not None and halt.came_to_it:
         stood = 0.0  # it stands, but had been moving
-    stays = stood > 0 and stayed(path, ways, time, fits)
+    reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
+    stays = stood > 0 and stayed(path, ways, time, fits, reached)
     if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
@@ -83,6 +84,8 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
+        if not keeping.moves and reached is not None:
+            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)

@@ -127,10 +127,11 @@ def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float, over: flo
     return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)
 
 
-def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease]) -> bool:
-    """Whether it was at its place along and across the road right up to ``time``."""
+def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease], reached: Ease | None = None) -> bool:
+    """Whether it was at its place along and across the road right up to ``time``, with all its pieces (``reached``)."""
     whole = even_pace(path, ways, float(path.times[0]), time)
     if whole is None or not _stands(whole) or whole.error > STEADY or whole.end < time - 0.7:
         return False
     towards = -float(np.sign(np.median(path.inner)))
-    return len(fits) == 2 and max(towards * ease.shift for ease in fits) < STAYED
+    shifts = [towards * ease.shift for ease in (*fits, *([reached] if reached is not None else []))]
+    return len(fits) == 2 and max(shifts) < STAYED
