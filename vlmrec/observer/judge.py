@@ -25,7 +25,7 @@ from vlmrec.observer.rows import Row, in_rows
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
 from vlmrec.observer.steering import course
-from vlmrec.observer.swings import swinger, swung_out_first
+from vlmrec.observer.swings import level_beside, swinger, swung_out_first
 from vlmrec.observer.table import Hint
 
 Floats = NDArray[np.float64]
@@ -170,7 +170,8 @@ def _driven_into(view: View, time: float) -> bool:
 def _candidates(view: View, time: float) -> list[Candidate]:
     """Who may have been hit at ``time``, the likeliest first."""
     swing = swinger(view.rows, view.measures.tracks, view.measures, view.lanes, view.way, time)
-    return swung_out_first(candidates(view.paths, time, view.measures, view.way), swing, view.paths, time)
+    found = swung_out_first(candidates(view.paths, time, view.measures, view.way), swing, view.paths, time)
+    return level_beside(found, view.rows, view.measures, view.way, time)
 
 
 def _slowed(view: View, time: float) -> bool:

@@ -28,13 +28,19 @@ SEEN, APPROACHED = 6, 0.012  # frames in which a rear end must be seen, and the 
 MISSED = 0.7  # of that way, at most, over which it was not seen at a stretch: else two things were, by chance
 STEADY = 0.12  # lanes off their middle, half of the places of its side at most
 ROW, CLOSE = 3, 0.03  # vehicles, and 1/px of way, some twelve metres, from the rear end of one to the next
-EVEN = 1.5  # times that: how much further apart two may be where all are far apart, for a metre is more with some cameras
+EVEN = (
+    1.5  # times that: how much further apart two may be where all are far apart, for a metre is more with some cameras
+)
 BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
 OUT_OF_LINE, COMING_OVER = (
     0.35,
     0.6,
 )  # lanes from the row's usual side, outwards and towards the ego, of one of it at most
-CLEAR, OFTEN, WHEEL = 40.0, 4, 0.65  # px: a distance row; sightings nearer than that; and camera heights that a wheel is wide
+CLEAR, OFTEN, WHEEL = (
+    40.0,
+    4,
+    0.65,
+)  # px: a distance row; sightings nearer than that; and camera heights that a wheel is wide
 AMISS = 0.003  # 1/px: how far off a rear end is measured at most
 
 
@@ -115,9 +121,9 @@ def wheel(place: float, widths: Sequence[tuple[float, float]]) -> bool:
 
 
 def longest_row(rears: Sequence[float]) -> tuple[float, ...]:
-    """The most rear ends that follow one another closely: by metres, roughly, or as the others of them do."""
+    """The most rear ends that follow one another closely: by metres, roughly, or as the closest of them do."""
     steps = np.diff(rears)
-    most = max(CLOSE, min(EVEN * float(np.median(steps)), EVEN * CLOSE)) if len(steps) else CLOSE
+    most = max(CLOSE, EVEN * min(float(np.percentile(steps, 25)), CLOSE)) if len(steps) else CLOSE
     parts: list[list[float]] = [[]]
     for rear in rears:
         if parts[-1] and rear - parts[-1][-1] > most:

@@ -403,5 +403,7 @@ def test_of_one_in_the_next_lane_the_row_at_which_its_side_enters_the_picture_te
     assert level_with(longer, CONTACT - 1, (640, 360), lanes, False) is None
     two_lanes_off = a_path(np.full(len(TIMES), -1.8), 0.5, 120.0, cut=True)
     assert level_with(two_lanes_off, CONTACT - 1, (640, 360), lanes, False) is None
+    lately = beside.part(slice(int(np.argmax(TIMES > CONTACT - 1.7)), None))  # three times a second before, by chance
+    assert level_with(lately, CONTACT - 1, (640, 360), lanes, False) is None
     gaining = beside._replace(front=16.0 * np.exp(0.5 * TIMES))
     assert level_with(gaining, CONTACT - 2.5, (640, 360), lanes, False) is not True
