@@ -20,6 +20,7 @@ from vlmrec.observer.road import (
     Mask,
     RoadModel,
     bonnet_floor,
+    dark_pixels,
     flat_pixels,
     learn_road,
     odd_pixels,
@@ -124,10 +125,10 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model,
         tuple(first), (), footway=footway, surface=surface,
     )  # fmt: skip
-    return stand(measures, odd, flats)
+    return stand(measures, odd, flats, [dark_pixels(picture, model) for picture in pictures])
 
 
-def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask]) -> Measures:
+def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask], darks: Sequence[Mask]) -> Measures:
     """The same with what stands on the road, followed over time. The masks hold rows from ``model.top`` on."""
     points = [
         Vanishing(float(x), float(y), measures.point.support)
@@ -144,9 +145,9 @@ def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask]) -> Mea
         within = (-np.inf, np.inf)
         if edges is not None and lanes is not None:
             within = tuple((edge - lanes.offset[index]) * lanes.spacing for edge in edges)
-        flat = np.zeros_like(mask)
-        flat[model.top :] = flats[index]
-        obstacles.append(tuple(find_obstacles(mask, model, here, flat=flat, edges=within)))
+        flat, dark = np.zeros_like(mask), np.zeros_like(mask)
+        flat[model.top :], dark[model.top :] = flats[index], darks[index]
+        obstacles.append(tuple(find_obstacles(mask, model, here, flat=flat, dark=dark, edges=within)))
     paces = [0.0] + [max(0.0, (step.pace or 0.0) * step.gap) for step in measures.steps]
     tracks = follow(
         [(float(t), here.x, o) for t, here, o in zip(measures.times, points, obstacles, strict=True)], width, paces

@@ -20,6 +20,8 @@ STRIDE = 0.003  # 1/px of distance, about a metre for usual cameras: from a bump
 RECESS = 0.8  # camera heights: between two wheels, or a wheel and a bumper, a foot may lie back by no more than this
 REJOINED = 2.2  # camera heights: a rear with its slanting side is narrower, two vehicles beside each other are wider
 RECEDES = 0.65  # of the distance row: the least that a foot in such a recess has
+SILL = 0.14  # of the distance row: the dark gap under a vehicle and what hangs into it are this tall at least
+SILL_PX = 3  # and in px: less may be blur
 FILLED = 0.72  # share of an upright stretch that must be off the road
 FILLED_ABOVE = 0.6  # the same above a shadow or paint
 FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
@@ -65,14 +67,16 @@ def find_obstacles(
     point: Vanishing,
     *,
     flat: Mask | None = None,
+    dark: Mask | None = None,
     edges: tuple[float, float] = (-np.inf, np.inf),
 ) -> list[Obstacle]:
     """Obstacles in one picture's off-road mask, nearest first.
 
-    ``flat`` masks what may be shadow or paint: an obstacle stands where something else begins. ``edges`` are the road's, in
-    camera heights right of the camera: nothing is looked for beyond them.
+    ``flat`` masks what may be shadow or paint: an obstacle stands where something else begins. ``dark`` masks what is
+    darker than any shade: a broad band of that is the gap under a vehicle, even if its panels look like the road.
+    ``edges`` are the road's, in camera heights right of the camera: nothing is looked for beyond them.
     """
-    bases = standing_rows(mask, model, point, flat)
+    bases = standing_rows(mask, model, point, flat, dark)
     across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
     bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
     found = []
@@ -84,10 +88,13 @@ def find_obstacles(
     return sorted(found, key=lambda obstacle: -obstacle.base)
 
 
-def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | None) -> NDArray[np.float64]:
+def standing_rows(
+    mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | None, dark: Mask | None = None
+) -> NDArray[np.float64]:
     """Per column the nearest row at which an upright stretch begins, 0 where there is none.
 
-    Where it begins with what may be ``flat``, it is followed up to something else; without that it is none.
+    Where it begins with what may be ``flat``, it is followed up to something else; without that it is none. The ``dark``
+    gap under a vehicle will do without anything above it.
     """
     height = mask.shape[0]
     low = model.top + 4
@@ -101,8 +108,28 @@ def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | N
         # Far away the dark gap under a vehicle is too thin to be seen.
         solid = mask[rows] & (~flat[rows] | (rows < point.y + FAR)[:, None])
         standing = (share >= FILLED_ABOVE) & solid & np.vstack([solid[:1], solid[:-1]]) & _begun(standing, tall)
+    if dark is not None:
+        standing |= _sills(dark, rows, point)
     nearest = len(rows) - 1 - np.argmax(standing[::-1], axis=0)
     return np.where(standing.any(axis=0), rows[nearest], 0).astype(np.float64)
+
+
+def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
+    """Where a dark band begins that is as tall as the gap under a vehicle, and as wide as an obstacle.
+
+    Paint and shade are lighter, and a crack or a drain is narrower, or not as tall.
+    """
+    total = np.vstack([np.zeros((1, dark.shape[1]), np.int64), np.cumsum(dark, axis=0)])
+    tall = np.maximum(SILL_PX, SILL * (rows - point.y)).astype(int)
+    band = total[rows + 1] - total[rows + 1 - tall] == tall[:, None]
+    turns = np.diff(np.pad(band, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    (row, first), (_, end) = np.nonzero(turns == 1), np.nonzero(turns == -1)
+    broad = end - first >= NARROWEST * (rows[row] - point.y)
+    ends = np.zeros(turns.shape, np.int8)
+    ends[row[broad], first[broad]] = 1
+    ends[row[broad], end[broad]] = -1
+    result: Mask = np.cumsum(ends, axis=1)[:, :-1] > 0
+    return result
 
 
 def _begun(standing: Mask, tall: NDArray[np.int64]) -> Mask:

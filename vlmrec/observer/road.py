@@ -163,6 +163,16 @@ def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
     return result
 
 
+def dark_pixels(picture: Picture, model: RoadModel) -> Mask:
+    """Pixels of the same rows that are darker than anything that lies in the shade: tyres, or the gap under a vehicle.
+
+    None at night, when all that the headlights miss is dark.
+    """
+    light = model.middle[:, None, 0]
+    result: Mask = (_lab(picture)[model.top :, :, 0] <= SHADE[0] * light) & (light >= DARK)
+    return result
+
+
 def _polished(picture: Picture, model: RoadModel) -> Mask:
     """Patches much smoother than the road: the panels of a vehicle that has the road's shade. Not looked for far away."""
     smooth = _roughness(picture)[model.top :] < POLISHED * model.grain
