@@ -7,14 +7,16 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
+from vlmrec.observer.halting import halt_of
 from vlmrec.observer.heading import heading_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
+from vlmrec.observer.reach import reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import FAR, caught_moving, held
-from vlmrec.observer.standing import even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
 Floats = NDArray[np.float64]
@@ -60,6 +62,7 @@ def rival_from(
     late = windows[-1] if windows else None
     even = even_pace(path, ways, float(path.times[0]), time)
     stood, never = stood_or_never(path, ways, windows, first, time)
+    halt = halt_of(path, ways, time)
     if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
         stood, never = 0.85, 0.0
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
@@ -67,7 +70,10 @@ def rival_from(
     heading: Heading | None = "same"
     if candidate.over is None:
         heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
-    stays = stood > 0 and stayed(path, ways, time, fits)
+    if halt is not None and halt.came_to_it:
+        stood = 0.0  # it stands, but had been moving
+    reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
+    stays = stood > 0 and stayed(path, ways, time, fits, reached)
     if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
@@ -78,6 +84,8 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
+        if not keeping.moves and reached is not None:
+            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)
@@ -101,7 +109,8 @@ def rival_from(
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
         stayed=stays,
-        halted=halted(path, ways, time),
+        halted=None if halt is None else halt.stood,
+        came_to_a_stand=halt is not None and halt.came_to_it,
         never_stood=min(never, confidence),
         place=place,
         queued=queued,
