@@ -24,6 +24,7 @@ SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where 
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
 ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
 LATELY, ASIDE = 0.8, 0.33  # s before the contact, and lanes from the camera to its side: nearer may be in the way
+SEEN = 3  # sightings in that time: one seen less often is as good as out of sight
 IN_FRONT = 0.4  # lanes from the camera to its middle
 ONCOMING = -0.5  # of the ego's pace
 SPRUNG_UP = 0.5  # of its score, what another must have that came nearer all the while
@@ -93,8 +94,9 @@ def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) ->
 
 
 def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
-    """Whether it had been out of sight for a while when another was right in the ego's way, and coming nearer."""
-    if first.how != "ahead" or one.path.times[-1] > time - LATELY:
+    """Whether it had been out of sight for a while, or nearly so, when another was right in the ego's way, and coming nearer."""
+    lately = (one.path.times > time - LATELY) & (one.path.times <= time + 0.05)
+    if first.how != "ahead" or lately.sum() >= SEEN:
         return False
     at_last = (first.path.times > time - 0.3) & (first.path.times <= time + 0.1)
     if not at_last.any() or not closing(first.path, time):
@@ -139,9 +141,9 @@ def _coincide(one: Candidate, other: Candidate) -> bool:
     if len(both) < 3:
         return False
     in_a, in_b = np.isin(a.times, both), np.isin(b.times, both)
-    aside = float(np.median(np.abs(a.beside[in_a] - b.beside[in_b])))
+    aside = np.abs(a.beside[in_a] - b.beside[in_b])
     ahead = float(np.median(np.abs(1 / a.near[in_a] - 1 / b.near[in_b])))
-    return aside < ROOM_ASIDE and ahead < ROOM_AHEAD
+    return float(np.median(aside)) < ROOM_ASIDE and ahead < ROOM_AHEAD
 
 
 def come_over(path: Path, time: float) -> float | None:
