@@ -23,7 +23,9 @@ STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
 ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
+NO_ROOM = 0.15  # lanes between the sides of two vehicles beside each other, at least
 LATELY, ASIDE = 0.8, 0.33  # s before the contact, and lanes from the camera to its side: nearer may be in the way
+OFF = 0.25  # lanes from the camera to the side of what doesn't touch the ego
 SEEN = 3  # sightings in that time: one seen less often is as good as out of sight
 IN_FRONT = 0.4  # lanes from the camera to its middle
 ONCOMING = -0.5  # of the ego's pace
@@ -55,7 +57,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
-        aloof = 0.0 if closing(path, time) else ALOOF
+        aloof = 0.0 if closing(path, time) and not _keeps_off(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
@@ -81,12 +83,12 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
 def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) -> bool:
     """Whether it was only beside the ego's way: it came along the road on its own side, or it is a barrier, always as near."""
     before = path.times <= time + 0.05
-    last = before & (path.times > min(time, float(path.times[before][-1])) - LATELY)
+    end = min(time, float(path.times[before][-1]))
+    if _keeps_off(path, end):
+        return True
+    last = before & (path.times > end - LATELY)
     if last.sum() < 5 or float(np.abs(path.inner[last]).min()) < ASIDE:
         return False
-    near, inner = path.near[last], path.inner[last]
-    if float(np.ptp(near)) < 0.08 * float(near.max()) and float(np.ptp(inner)) < STILL:
-        return True
     if way is None:
         return False
     windows = paces(path, np.interp(path.times, measures.times, way), time)
@@ -141,9 +143,22 @@ def _coincide(one: Candidate, other: Candidate) -> bool:
     if len(both) < 3:
         return False
     in_a, in_b = np.isin(a.times, both), np.isin(b.times, both)
-    aside = np.abs(a.beside[in_a] - b.beside[in_b])
     ahead = float(np.median(np.abs(1 / a.near[in_a] - 1 / b.near[in_b])))
-    return float(np.median(aside)) < ROOM_ASIDE and ahead < ROOM_AHEAD
+    if ahead >= ROOM_AHEAD:
+        return False
+    if float(np.median(np.abs(a.beside[in_a] - b.beside[in_b]))) < ROOM_ASIDE:
+        return True
+    return _gap(a.part(in_a), b.part(in_b)) < NO_ROOM
+
+
+def _gap(a: Path, b: Path) -> float:
+    """Lanes between two that are seen on one side of the camera, one behind the other as seen from there."""
+    side = float(np.sign(np.median(a.beside)))
+    if side * float(np.median(b.beside)) <= 0:
+        return np.inf
+    first, second = (a, b) if side * float(np.median(a.inner - b.inner)) <= 0 else (b, a)
+    far_side = 2 * first.beside - first.inner
+    return float(np.median(side * (second.inner - far_side)))
 
 
 def come_over(path: Path, time: float) -> float | None:
@@ -206,6 +221,16 @@ def closing(path: Path, time: float) -> bool:
     sides = (np.abs(path.beside), np.abs(path.inner))
     come_over = max(float(np.median(side[first]) - np.median(side[end])) for side in sides)
     return grown > NEARER or come_over > COME_OVER
+
+
+def _keeps_off(path: Path, time: float) -> bool:
+    """Whether it stayed beside the ego's way lately, no nearer along the road or across it than before: a barrier, say."""
+    last = (path.times > time - LATELY) & (path.times <= time + 0.05)
+    near, inner = path.near[last], path.inner[last]
+    if len(near) < 8 or float(np.abs(inner).min()) < OFF or float(np.ptp(inner)) >= STILL:
+        return False
+    steady = np.abs(near - np.median(near)) < 0.04 * np.median(near)
+    return float(steady.mean()) > 0.85
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:
