@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.conduct import paces
+from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, since_leap, untorn
@@ -31,6 +32,7 @@ IN_FRONT = 0.4  # lanes from the camera to its middle
 ONCOMING = -0.5  # of the ego's pace
 SPRUNG_UP = 0.5  # of its score, what another must have that came nearer all the while
 IN_THE_WAY = 0.8  # lanes to the side of the camera
+FOLLOWED = 6  # sightings up to the contact: in fewer, nothing was followed
 
 
 class Candidate(NamedTuple):
@@ -66,11 +68,12 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
     if not found:
         return _passed(paths, time, height)
     # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
-    found = _swung_out_first(_longest_first(found, time), time)
+    found = _swung_out_first(_longest_first(found, paths, time), time)
     rest = [
         c
         for c in found[1:]
         if c.path.times[0] < time - 1.0
+        and (c.path.times <= time + 0.05).sum() >= FOLLOWED
         and not _coincide(c, found[0])
         and not _swings_out_alone(found, time)
         and not _goes_by(c.path, time, measures, way)
@@ -107,14 +110,14 @@ def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
     return in_front or float(np.abs(first.path.inner[at_last]).min()) < ASIDE
 
 
-def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
+def _longest_first(found: Sequence[Candidate], paths: Sequence[Path], time: float) -> list[Candidate]:
     """The same, but first the one followed for longest of those that are about as likely as the likeliest, or a part of it.
 
     What has just appeared in mid-road is a piece of something, of a barrier or of paint; where another was coming
     nearer all the while, that one need not be as near.
     """
     first = found[0]
-    if first.path.times[0] < time - 1.0:
+    if with_history(first.path, paths, time).times[0] < time - 1.0:
         return list(found)
     alike = [c for c in found[1:] if c.path.times[0] < time - 1.0 and c.score > _enough(c, first, time) * first.score]
     if not alike:

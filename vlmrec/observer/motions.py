@@ -217,6 +217,8 @@ def lane_line(scene: Scene, party: Party) -> Finding:
         return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or roadway.divider is None or roadway.divider_tint != "white" or move.start is None:
         return unknown("not measured")
+    if party is Party.OTHER and scene.rival is not None and scene.rival.place == "edge":
+        return unknown("it crossed the road's edge line, and whether another is not seen")
     return observed(f"{roadway.divider}_white", "how much of it is painted", scene.start, move.start + 0.5, 0.75)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import candidates
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import Path, _joined
+from vlmrec.observer.paths import Path, _joined, untorn
 
 Floats = NDArray[np.float64]
 
@@ -60,3 +60,31 @@ def test_the_side_that_faces_the_way_is_told_by_where_a_vehicle_came_from() -> N
     feet = np.column_stack([middle - 0.3, middle + 0.3])
     none = np.zeros(len(middle), bool)
     assert np.array_equal(_joined(middle, feet, none, none)[1], feet[:, 0])
+
+
+def test_a_piece_of_what_was_coming_nearer_all_the_while_did_not_just_spring_up() -> None:
+    early = TIMES < CONTACT - 0.3
+    whole = a_path(1, 0.9, 40 * np.exp(0.18 * TIMES)).first(int(early.sum()))
+    flank = a_path(2, 0.7 - 0.4 * (TIMES - CONTACT + 0.8), 0.8 * 40 * np.exp(0.25 * TIMES), since=CONTACT - 0.8)
+    kerb = a_path(0, 0.95, 190 - 40 * (CONTACT - TIMES), since=CONTACT - 2.0, cut=True)
+    assert candidates([kerb, whole, flank], CONTACT, DAY)[0].path.number == 2
+
+
+def test_what_was_seen_in_a_few_pictures_only_casts_no_doubt() -> None:
+    time = CONTACT - 0.6
+    beside = a_path(0, -0.85 + 0.1 * np.maximum(TIMES - 3.6, 0), 110.0, since=CONTACT - 2.4, cut=True)
+    assert not candidates([beside, COMER], time, DAY)[0].lonely
+    seldom = beside.part((np.arange(len(beside.times)) % 6 == 0) | (beside.times > time + 0.05))
+    assert candidates([seldom, COMER], time, DAY)[0].lonely
+
+
+def test_the_side_of_one_beside_the_way_that_goes_on_is_no_other_thing_though_its_middle_leaps() -> None:
+    last = TIMES > CONTACT - 0.3
+    path = a_path(0, 0.9, 60.0)
+    half_seen = path._replace(across=np.where(last, path.across - 0.35, path.across))
+    assert len(untorn(half_seen, CONTACT).times) == len(TIMES)
+    gone = half_seen._replace(inner=np.where(last, path.inner - 0.35, path.inner))
+    assert len(untorn(gone, CONTACT).times) == (~last).sum()
+    in_front = a_path(0, 0.1, 60.0)
+    leaping = in_front._replace(across=np.where(last, in_front.across - 0.35, in_front.across))
+    assert len(untorn(leaping, CONTACT).times) == (~last).sum()
