@@ -11,6 +11,7 @@ from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, since_leap, untorn
+from vlmrec.observer.pieces import coincide
 from vlmrec.observer.road import DARK
 
 Floats = NDArray[np.float64]
@@ -23,8 +24,6 @@ SWUNG_OUT = 0.1  # lanes across just before the contact, of a vehicle that begin
 STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
-ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
-NO_ROOM = 0.15  # lanes between the sides of two vehicles beside each other, at least
 LATELY, ASIDE = 0.8, 0.33  # s before the contact, and lanes from the camera to its side: nearer may be in the way
 OFF = 0.25  # lanes from the camera to the side of what doesn't touch the ego
 SEEN = 3  # sightings in that time: one seen less often is as good as out of sight
@@ -74,7 +73,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
         for c in found[1:]
         if c.path.times[0] < time - 1.0
         and (c.path.times <= time + 0.05).sum() >= FOLLOWED
-        and not _coincide(c, found[0])
+        and not coincide(c.path, found[0].path)
         and not _swings_out_alone(found, time)
         and not _goes_by(c.path, time, measures, way)
         and not _left_behind(c, found[0], time)
@@ -128,7 +127,7 @@ def _longest_first(found: Sequence[Candidate], paths: Sequence[Path], time: floa
 
 def _enough(one: Candidate, first: Candidate, time: float) -> float:
     """The share of the likeliest one's score that is enough for another that was followed for longer."""
-    if _coincide(one, first):
+    if coincide(one.path, first.path):
         return 0.6
     return SPRUNG_UP if _stays_aside(first.path, time) and closing(one.path, time) else 0.85
 
@@ -137,31 +136,6 @@ def _stays_aside(path: Path, time: float) -> bool:
     """Whether it sprang up in mid-road and kept its place beside the ego's way, as a piece of a barrier does."""
     inner = path.inner[path.times <= time + 0.05]
     return bool(not path.cut[0] and np.abs(inner).min() >= ASIDE and np.ptp(inner) < 2 * STILL)
-
-
-def _coincide(one: Candidate, other: Candidate) -> bool:
-    """Whether two tracks run where only one vehicle has room: parts of one."""
-    a, b = one.path, other.path
-    both = np.intersect1d(a.times, b.times)
-    if len(both) < 3:
-        return False
-    in_a, in_b = np.isin(a.times, both), np.isin(b.times, both)
-    ahead = float(np.median(np.abs(1 / a.near[in_a] - 1 / b.near[in_b])))
-    if ahead >= ROOM_AHEAD:
-        return False
-    if float(np.median(np.abs(a.beside[in_a] - b.beside[in_b]))) < ROOM_ASIDE:
-        return True
-    return _gap(a.part(in_a), b.part(in_b)) < NO_ROOM
-
-
-def _gap(a: Path, b: Path) -> float:
-    """Lanes between two that are seen on one side of the camera, one behind the other as seen from there."""
-    side = float(np.sign(np.median(a.beside)))
-    if side * float(np.median(b.beside)) <= 0:
-        return np.inf
-    first, second = (a, b) if side * float(np.median(a.inner - b.inner)) <= 0 else (b, a)
-    far_side = 2 * first.beside - first.inner
-    return float(np.median(side * (second.inner - far_side)))
 
 
 def come_over(path: Path, time: float) -> float | None:
@@ -232,7 +206,7 @@ def _keeps_off(path: Path, time: float) -> bool:
     near, inner = path.near[last], path.inner[last]
     if len(near) < 8 or float(np.abs(inner).min()) < OFF or float(np.ptp(inner)) >= STILL:
         return False
-    steady = np.abs(near - np.median(near)) < 0.04 * np.median(near)
+    steady = np.abs(near - np.median(near)) < 0.02 * np.median(near)
     return float(steady.mean()) > 0.85
 
 
