@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import candidates
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path, _joined, untorn
+from vlmrec.observer.pieces import coincide
 
 Floats = NDArray[np.float64]
 
@@ -76,6 +77,30 @@ def test_what_was_seen_in_a_few_pictures_only_casts_no_doubt() -> None:
     assert not candidates([beside, COMER], time, DAY)[0].lonely
     seldom = beside.part((np.arange(len(beside.times)) % 6 == 0) | (beside.times > time + 0.05))
     assert candidates([seldom, COMER], time, DAY)[0].lonely
+
+
+def test_one_hardly_seen_any_more_casts_no_doubt_on_the_one_in_the_way() -> None:
+    post = a_path(0, -0.52, 120 * np.exp(0.1 * (TIMES - CONTACT)), since=CONTACT - 2.5)
+    coming = a_path(1, 0.9 - 0.8 * TIMES / CONTACT, 40 * np.exp(0.18 * TIMES))
+    assert not candidates([post, coming], CONTACT, DAY)[0].lonely
+    rare = post.part((post.times < CONTACT - 1.0) | (np.abs(post.times - CONTACT + 0.5) < 0.02))
+    assert candidates([rare, coming], CONTACT, DAY)[0].lonely
+
+
+def test_what_has_been_as_near_and_as_far_aside_all_along_comes_after_what_comes_nearer() -> None:
+    barrier = a_path(0, -0.55, np.where(TIMES < CONTACT - 0.8, 60.0, 190.0), since=CONTACT - 1.1)
+    found = candidates([barrier, COMER], CONTACT, DAY)
+    assert found[0].path.number == 1
+    assert found[0].lonely
+
+
+def test_two_with_no_room_between_them_are_a_rear_and_a_side() -> None:
+    near = 40 * np.exp(0.18 * TIMES)
+    side, rear = a_path(0, 0.8, 0.9 * near), a_path(1, 1.35, near)
+    assert coincide(side, rear)
+    assert not coincide(side, a_path(1, 1.6, near))
+    assert not coincide(side, a_path(1, 1.35, 0.6 * near))
+    assert not coincide(side, a_path(1, -0.35, near))
 
 
 def test_the_side_of_one_beside_the_way_that_goes_on_is_no_other_thing_though_its_middle_leaps() -> None:
