@@ -36,6 +36,8 @@ def heading_of(
     heading = _measured(path, time, whole, even, windows, stood, fits)
     if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
         return None  # as slow along the road, and as quick across it, as who crosses
+    if heading == "same" and _gone_across(path, time):
+        return None  # nobody changes lanes so quickly and steadily: what was seen of it before was something else
     return heading
 
 

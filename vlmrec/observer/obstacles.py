@@ -99,7 +99,7 @@ def standing_rows(
     height = mask.shape[0]
     low = model.top + 4
     rows = np.arange(low, height)
-    total = np.vstack([np.zeros((1, mask.shape[1])), np.cumsum(mask, axis=0)])
+    total = _counted(mask)
     tall = np.maximum(4, BODY * (rows - point.y)).astype(int)
     upper = np.maximum(rows - tall, model.top)
     share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
@@ -119,7 +119,7 @@ def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
 
     Paint and shade are lighter, and a crack or a drain is narrower, or not as tall.
     """
-    total = np.vstack([np.zeros((1, dark.shape[1]), np.int64), np.cumsum(dark, axis=0)])
+    total = _counted(dark)
     tall = np.maximum(SILL_PX, SILL * (rows - point.y)).astype(int)
     band = total[rows + 1] - total[rows + 1 - tall] == tall[:, None]
     turns = np.diff(np.pad(band, ((0, 0), (1, 1))).astype(np.int8), axis=1)
@@ -130,6 +130,11 @@ def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
     ends[row[broad], end[broad]] = -1
     result: Mask = np.cumsum(ends, axis=1)[:, :-1] > 0
     return result
+
+
+def _counted(mask: Mask) -> NDArray[np.int32]:
+    """How many pixels of a mask lie above each row, column by column."""
+    return np.vstack([np.zeros((1, mask.shape[1]), np.int32), np.cumsum(mask, axis=0, dtype=np.int32)])
 
 
 def _begun(standing: Mask, tall: NDArray[np.int64]) -> Mask:

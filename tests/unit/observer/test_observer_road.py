@@ -8,7 +8,7 @@ from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.lanes import COLUMNS, Lanes, fit_lanes, lasting
 from vlmrec.observer.obstacles import find_obstacles
-from vlmrec.observer.road import Mask, RoadModel, bonnet_floor
+from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, dark_pixels
 from vlmrec.observer.verge import road_edges
 
 Floats = NDArray[np.float64]
@@ -104,6 +104,32 @@ def test_two_vehicles_with_road_or_a_third_far_behind_between_them_stay_two() ->
 def test_two_vehicles_beside_each_other_at_one_distance_stay_two_where_their_sides_fill_the_gap() -> None:
     mask = scenery((300, 360, 209), (361, 380, 197), (381, 450, 209))
     assert len(find_obstacles(mask, model(), POINT)) == 3
+
+
+def test_a_vehicle_with_panels_like_the_road_is_told_by_the_dark_gap_beneath() -> None:
+    gap = scenery((350, 400, 209), top=202)
+    assert find_obstacles(gap, model(), POINT) == []
+    (vehicle,) = find_obstacles(gap, model(), POINT, flat=scenery(), dark=gap)
+    assert (vehicle.left, vehicle.right, vehicle.base) == (350, 400, 209 - POINT.y)
+
+
+@pytest.mark.parametrize(
+    "lying", [(350, 400, 209, 206), (350, 365, 209, 202)], ids=["a crack across the road", "a drain"]
+)
+def test_what_is_dark_but_lower_or_narrower_than_such_a_gap_is_none(lying: tuple[int, int, int, int]) -> None:
+    dark = scenery(lying[:3], top=lying[3])
+    assert find_obstacles(dark, model(), POINT, flat=scenery(), dark=dark) == []
+
+
+def test_shade_is_lighter_than_the_gap_under_a_vehicle_and_at_night_nothing_tells_them_apart() -> None:
+    picture = np.full((HEIGHT, WIDTH, 3), 120, np.uint8)
+    picture[200:220, 100:200] = 55  # shade
+    picture[200:220, 300:400] = 20  # a gap
+    dark = dark_pixels(picture, model())
+    assert not dark[:, 90:210].any()
+    assert dark[200 - 173 + 2 : 220 - 173 - 2, 302:398].all()
+    night = model()._replace(middle=np.full((HEIGHT - 173, 3), 35.0))
+    assert not dark_pixels(picture, night).any()
 
 
 def test_a_wall_beside_the_lane_ends_the_road_though_the_other_carriageway_shows_behind_it() -> None:
