@@ -14,7 +14,7 @@ from vlmrec.observer.footway import Footway, find_footway
 from vlmrec.observer.gaze import vanishing_path
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
 from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, lasting, paint, road_strip, yellow
-from vlmrec.observer.obstacles import Obstacle, find_obstacles, standing_rows
+from vlmrec.observer.obstacles import Obstacle, find_gaps, find_obstacles, standing_rows
 from vlmrec.observer.pace import paces
 from vlmrec.observer.road import (
     Mask,
@@ -147,7 +147,9 @@ def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask], darks:
             within = tuple((edge - lanes.offset[index]) * lanes.spacing for edge in edges)
         flat, dark = np.zeros_like(mask), np.zeros_like(mask)
         flat[model.top :], dark[model.top :] = flats[index], darks[index]
-        obstacles.append(tuple(find_obstacles(mask, model, here, flat=flat, dark=dark, edges=within)))
+        found = find_obstacles(mask, model, here, flat=flat, edges=within)
+        found += find_gaps(dark, model, here, found, within)
+        obstacles.append(tuple(sorted(found, key=lambda obstacle: -obstacle.base)))
     paces = [0.0] + [max(0.0, (step.pace or 0.0) * step.gap) for step in measures.steps]
     tracks = follow(
         [(float(t), here.x, o) for t, here, o in zip(measures.times, points, obstacles, strict=True)], width, paces

@@ -4,6 +4,7 @@ Each picture column is searched upwards from the bonnet for the first place wher
 about as high as a vehicle at that distance would. Neighbouring columns of like distance make one obstacle.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ REJOINED = 2.2  # camera heights: a rear with its slanting side is narrower, two
 RECEDES = 0.65  # of the distance row: the least that a foot in such a recess has
 SILL = 0.14  # of the distance row: the dark gap under a vehicle and what hangs into it are this tall at least
 SILL_PX = 3  # and in px: less may be blur
+LENGTH = 0.012  # 1/px of distance: a vehicle's length
 FILLED = 0.72  # share of an upright stretch that must be off the road
 FILLED_ABOVE = 0.6  # the same above a shadow or paint
 FAR = 26.0  # px below the vanishing point: above it, shadows and paint are too small to mislead
@@ -67,16 +69,14 @@ def find_obstacles(
     point: Vanishing,
     *,
     flat: Mask | None = None,
-    dark: Mask | None = None,
     edges: tuple[float, float] = (-np.inf, np.inf),
 ) -> list[Obstacle]:
     """Obstacles in one picture's off-road mask, nearest first.
 
-    ``flat`` masks what may be shadow or paint: an obstacle stands where something else begins. ``dark`` masks what is
-    darker than any shade: a broad band of that is the gap under a vehicle, even if its panels look like the road.
-    ``edges`` are the road's, in camera heights right of the camera: nothing is looked for beyond them.
+    ``flat`` masks what may be shadow or paint: an obstacle stands where something else begins. ``edges`` are the road's, in
+    camera heights right of the camera: nothing is looked for beyond them.
     """
-    bases = standing_rows(mask, model, point, flat, dark)
+    bases = standing_rows(mask, model, point, flat)
     across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
     bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
     found = []
@@ -88,30 +88,29 @@ def find_obstacles(
     return sorted(found, key=lambda obstacle: -obstacle.base)
 
 
-def standing_rows(
-    mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | None, dark: Mask | None = None
-) -> NDArray[np.float64]:
-    """Per column the nearest row at which an upright stretch begins, 0 where there is none.
+def find_gaps(
+    dark: Mask, model: RoadModel, point: Vanishing, found: Sequence[Obstacle], edges: tuple[float, float]
+) -> list[Obstacle]:
+    """Vehicles that look like the road, and so aren't among those ``found``: each by the dark gap under it.
 
-    Where it begins with what may be ``flat``, it is followed up to something else; without that it is none. The ``dark``
-    gap under a vehicle will do without anything above it.
+    ``dark`` masks what is darker than any shade. What is near, or behind, one that was found may be a part of it.
     """
-    height = mask.shape[0]
-    low = model.top + 4
-    rows = np.arange(low, height)
-    total = _counted(mask)
-    tall = np.maximum(4, BODY * (rows - point.y)).astype(int)
-    upper = np.maximum(rows - tall, model.top)
-    share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
-    standing = (share >= FILLED) & mask[rows] & mask[rows - 1]
-    if flat is not None:
-        # Far away the dark gap under a vehicle is too thin to be seen.
-        solid = mask[rows] & (~flat[rows] | (rows < point.y + FAR)[:, None])
-        standing = (share >= FILLED_ABOVE) & solid & np.vstack([solid[:1], solid[:-1]]) & _begun(standing, tall)
-    if dark is not None:
-        standing |= _sills(dark, rows, point)
-    nearest = len(rows) - 1 - np.argmax(standing[::-1], axis=0)
-    return np.where(standing.any(axis=0), rows[nearest], 0).astype(np.float64)
+    rows = np.arange(model.top + 4, len(dark))
+    band = _sills(dark, rows, point)
+    bases = np.where(band.any(axis=0), rows[len(rows) - 1 - np.argmax(band[::-1], axis=0)], 0).astype(np.float64)
+    across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
+    bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
+    gaps = [_measure(bases, first, last, model, point, dark.shape[1]) for first, last in _runs(bases, point.y)]
+    return [gap for gap in gaps if gap is not None and not any(_belongs(gap, other) for other in found)]
+
+
+def _belongs(gap: Obstacle, other: Obstacle) -> bool:
+    """Whether a dark gap may be a part of ``other``, its windows, or its shadow."""
+    if gap.base <= other.base and gap.outer_left <= other.outer_right and gap.outer_right >= other.outer_left:
+        return True
+    apart = max(gap.foot_left - other.foot_right, other.foot_left - gap.foot_right)
+    behind = max(1 / gap.base - 1 / other.front, 1 / other.base - 1 / gap.front)
+    return apart < RECESS and behind < LENGTH
 
 
 def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
@@ -119,7 +118,7 @@ def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
 
     Paint and shade are lighter, and a crack or a drain is narrower, or not as tall.
     """
-    total = _counted(dark)
+    total = np.vstack([np.zeros((1, dark.shape[1]), np.int32), np.cumsum(dark, axis=0, dtype=np.int32)])
     tall = np.maximum(SILL_PX, SILL * (rows - point.y)).astype(int)
     band = total[rows + 1] - total[rows + 1 - tall] == tall[:, None]
     turns = np.diff(np.pad(band, ((0, 0), (1, 1))).astype(np.int8), axis=1)
@@ -132,9 +131,25 @@ def _sills(dark: Mask, rows: NDArray[np.int64], point: Vanishing) -> Mask:
     return result
 
 
-def _counted(mask: Mask) -> NDArray[np.int32]:
-    """How many pixels of a mask lie above each row, column by column."""
-    return np.vstack([np.zeros((1, mask.shape[1]), np.int32), np.cumsum(mask, axis=0, dtype=np.int32)])
+def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | None) -> NDArray[np.float64]:
+    """Per column the nearest row at which an upright stretch begins, 0 where there is none.
+
+    Where it begins with what may be ``flat``, it is followed up to something else; without that it is none.
+    """
+    height = mask.shape[0]
+    low = model.top + 4
+    rows = np.arange(low, height)
+    total = np.vstack([np.zeros((1, mask.shape[1])), np.cumsum(mask, axis=0)])
+    tall = np.maximum(4, BODY * (rows - point.y)).astype(int)
+    upper = np.maximum(rows - tall, model.top)
+    share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
+    standing = (share >= FILLED) & mask[rows] & mask[rows - 1]
+    if flat is not None:
+        # Far away the dark gap under a vehicle is too thin to be seen.
+        solid = mask[rows] & (~flat[rows] | (rows < point.y + FAR)[:, None])
+        standing = (share >= FILLED_ABOVE) & solid & np.vstack([solid[:1], solid[:-1]]) & _begun(standing, tall)
+    nearest = len(rows) - 1 - np.argmax(standing[::-1], axis=0)
+    return np.where(standing.any(axis=0), rows[nearest], 0).astype(np.float64)
 
 
 def _begun(standing: Mask, tall: NDArray[np.int64]) -> Mask:
