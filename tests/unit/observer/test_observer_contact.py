@@ -30,3 +30,16 @@ def test_of_two_loud_knocks_that_which_took_most_of_the_pace_at_once_is_the_coll
     assert found.time == 7.0
     slowing = np.interp(TIMES, [0, 5.5, 9.0], [1.0, 1.0, 0.1])
     assert contact.find_contact(a_drive(slowing), knocks) == (None, None)
+
+
+def test_a_bump_that_the_ego_drove_on_from_to_a_knock_that_slowed_it_down_is_not_the_collision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    slowed = np.interp(TIMES, [0, 6.0, 8.0], [1.0, 1.0, 0.1])
+    knocks = (Jolt(6.0, 5.4, 6.0), Jolt(4.7, 4.8, 8.0))
+    found, _ = contact.find_contact(a_drive(slowed), knocks)
+    assert found is not None
+    assert found.time == 6.0
+    at_first = np.interp(TIMES, [0, 4.7, 6.7], [1.0, 1.0, 0.1])
+    assert contact.find_contact(a_drive(at_first), knocks) == (None, None)
