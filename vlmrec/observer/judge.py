@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import Candidate, candidates, closing
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
-from vlmrec.observer.jolts import Jolt, find_jolts
+from vlmrec.observer.jolts import Jolt, driven_on, find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
@@ -132,6 +132,8 @@ def _contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Candida
             fit.append((jolt, slowed))
     if not fit:
         return _quiet_contact(view, jolts)
+    times, pace = view.measures.times, view.pace
+    fit = [one for one in fit if not any(driven_on(one[0], other, times, pace) for other, slowed in fit if slowed)]
     if len(fit) > 1 and fit[1][0].ratio > 0.7 * fit[0][0].ratio:
         return None, None
     jolt, slowed = fit[0]
