@@ -22,10 +22,18 @@ def command(store: Path, gold: Path | None, as_json: bool) -> None:
     from vlmrec.viewer.catalog import update_catalog
 
     done = update_catalog(store, gold=load_gold(gold) if gold is not None else None)
-    for problem in done.problems:
-        warn(problem)
+    for reason in done.refused.values():
+        warn(reason)
     if as_json:
-        print_json({"path": str(done.path), "runs": done.runs, "read": done.read, "removed": done.removed})
+        print_json(
+            {
+                "path": str(done.path),
+                "runs": done.runs,
+                "read": done.read,
+                "removed": done.removed,
+                "refused": [{"run": run, "reason": reason} for run, reason in done.refused.items()],
+            }
+        )
         return
     note(f"{done.runs} runs; {len(done.read)} read anew, {len(done.removed)} gone")
     click.echo(str(done.path))

@@ -217,8 +217,8 @@ def test_the_catalog_follows_changes_and_can_always_be_made_anew(store: Path) ->
     (store / "broken.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
     done = update_catalog(store)
     assert (done.read, done.removed) == (("third",), ("second",))
-    assert len(done.problems) == 1
-    assert "broken.db" in done.problems[0]
+    assert list(done.refused) == ["broken"]
+    assert "broken.db" in done.refused["broken"]
     followed = dump(store)
     (store / "catalog.db").unlink()
     update_catalog(store)

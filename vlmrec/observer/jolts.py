@@ -14,7 +14,6 @@ BURST = 0.6  # s over which a knock rings
 LOUD = 2.5  # times the clip's usual restlessness: quieter bursts are not listed
 LEAST = 3.0  # px per step that count as a jump at all
 MOST = 15.0  # px: a larger jump counts as this much, so that one wild measurement makes no knock
-UNHURT, BRAKED = 0.95, 0.88  # of the pace before: as ever, and what is left half a second after a blow, at most
 RATE = 15.0  # steps per second that thresholds are written for
 BRIDGED = 0.35  # s without a measurement that a jump is still told across: a blow blurs a picture or two
 
@@ -61,24 +60,6 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
         found.append(Jolt(float(times[first]), ratio, jump))
         free &= np.abs(times - times[best]) > 1.0
     return tuple(found)
-
-
-def driven_on(earlier: Jolt, later: Jolt, times: Floats, pace: Floats) -> bool:
-    """Whether the ego drove on as ever after the earlier knock, right up to the later one, and lost pace at once after that.
-
-    A rough road knocks, too, but takes no pace. ``pace`` is the ego's at ``times``, NaN where unknown.
-    """
-    if later.time - earlier.time < BURST:
-        return False
-    before = _median_in(times, pace, earlier.time - 0.8, earlier.time - 0.1)
-    between = _median_in(times, pace, later.time - 0.4, later.time - 0.03)
-    after = _median_in(times, pace, later.time + 0.3, later.time + 0.7)
-    return bool(between >= UNHURT * before and after <= BRAKED * between)  # False where one isn't known
-
-
-def _median_in(times: Floats, values: Floats, first: float, last: float) -> float:
-    known = values[(times > first) & (times < last) & np.isfinite(values)]
-    return float(np.median(known)) if len(known) >= 3 else float("nan")
 
 
 def _onset(steps: Sequence[CameraStep], jumps: Floats, first: int) -> int:

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.observer.divide import undivided
 from vlmrec.observer.hatching import astray, bare, closed, hatching, zoned
 from vlmrec.observer.lanes import COLUMNS, LEAST_CLEAR, Lanes, paint_at
 from vlmrec.observer.measure import Measures
@@ -33,13 +34,13 @@ def read_markings(
     """
     hatched = _hatched(measures, lanes, way, time)
     clean = _bare_side(measures, lanes, way, int(np.floor(rival)), time)
-    undivided = _undivided(measures, lanes, time)
+    shared = undivided(measures, lanes, time)
     move = mover.last if mover is not None else None
     if move is None:
         return Roadway(
             hatched=hatched,
             clean_side=clean,
-            undivided=undivided,
+            undivided=shared,
             unbroken=_unbroken(measures, lanes, time),
             footway=measures.footway is not None,
         )
@@ -57,7 +58,7 @@ def read_markings(
         lane_ends=None if lost else _lane_ends(measures, lanes, way, outer, lane, move.start, time),
         hatched=hatched,
         clean_side=clean,
-        undivided=undivided,
+        undivided=shared,
         unbroken=_unbroken(measures, lanes, time),
         footway=measures.footway is not None,
     )
@@ -167,19 +168,6 @@ def _brightness(measures: Measures, lanes: Lanes, lane: Floats) -> tuple[Floats,
             times.append(float(measures.times[index]))
             shares.append(float(measures.bright[index, across].mean()))
     return np.array(times), np.array(shares)
-
-
-def _undivided(measures: Measures, lanes: Lanes, time: float) -> bool:
-    """A yellow line among those left of the camera, seen for most of the time."""
-    until = measures.times < time
-    for line in range(0, -4, -1):
-        painted = paint_at(measures.profiles, measures.clear, lanes, line)[until]
-        golden = paint_at(measures.yellows, measures.clear, lanes, line)[until]
-        known = np.isfinite(painted)
-        amount = float(np.mean(golden[known])) if known.sum() > 10 else 0.0
-        if amount > 0.2 or (line == 0 and amount > 0.06 and amount > 0.5 * float(np.mean(painted[known]))):
-            return True
-    return False
 
 
 def _unbroken(measures: Measures, lanes: Lanes, time: float) -> bool:

@@ -129,7 +129,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
     quick = rival.late_pace is not None and rival.late_pace > 0.22 and rival.never_stood + rival.late_pace > 0.3
     if quick and not rival.halted:
         return observed("moving", "its own pace along the road", *span, 0.75)
-    if rival.pace is not None and rival.pace > 0.45 and rival.halted is not None:
+    had_moved = rival.came_to_a_stand or (rival.pace is not None and rival.pace > 0.45)
+    if had_moved and rival.halted is not None:
         if rival.halted:
             return observed("just_stopped", "it had been moving and then stood", *span, 0.65)
         return observed("moving", "it slowed down, and was moving still", *span, 0.65)

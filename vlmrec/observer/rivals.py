@@ -1,20 +1,22 @@
 """What is known about the vehicle that was hit: how it moved, stood and headed. Pure."""
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import Candidate, is_dark
-from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, level_with, pace_alongside, pace_over, paces
+from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
+from vlmrec.observer.halting import halt_of
+from vlmrec.observer.heading import heading_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
+from vlmrec.observer.reach import reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import FAR, SWEEPING, SWEPT, Ease, caught_moving, eases, sideways
-from vlmrec.observer.standing import STEADY, even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.sideways import FAR, caught_moving, held
+from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
 
 Floats = NDArray[np.float64]
@@ -27,13 +29,7 @@ DASHED = (0.3, 0.6)  # share of a broken line that is painted
 HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
 PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
 NO_LANE = 0.87  # lanes between a line and the kerb: no lane fits in
-BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
-KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
-IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
-HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
 LEAST_CLEAR = 6  # sightings near enough to tell a lane by
-ALONG = 0.65  # of the ego's pace: what stays beside the ego has about its pace
-COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
 def rival_from(
@@ -55,8 +51,7 @@ def rival_from(
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05
     ways = np.interp(path.times, measures.times, way)
-    fits = eases(path, time)
-    keeping = sideways(path, time, own, fits)
+    keeping, fits = held(path, candidate.path, time, own)
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = beside_at_first(path, before, early, keeping, own, home)
@@ -67,14 +62,18 @@ def rival_from(
     late = windows[-1] if windows else None
     even = even_pace(path, ways, float(path.times[0]), time)
     stood, never = stood_or_never(path, ways, windows, first, time)
+    halt = halt_of(path, ways, time)
     if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
         stood, never = 0.85, 0.0
     if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
         never = 0.7
-    heading = _heading(path, time, whole, even, windows, stood, fits) if candidate.over is None else "same"
-    if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
-        heading = None  # as slow along the road, and as quick across it, as who crosses
-    stays = stood > 0 and stayed(path, ways, time, fits)
+    heading: Heading | None = "same"
+    if candidate.over is None:
+        heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
+    if halt is not None and halt.came_to_it:
+        stood = 0.0  # it stands, but had been moving
+    reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
+    stays = stood > 0 and stayed(path, ways, time, fits, reached)
     if candidate.over is None and handed_over(path, whole, windows, time):
         stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
     if stood > 0:
@@ -85,6 +84,8 @@ def rival_from(
     place = _place(path, measures, comb, early, origin, stood > 0)
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
+        if not keeping.moves and reached is not None:
+            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)
@@ -108,7 +109,8 @@ def rival_from(
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         stood=min(stood, confidence),
         stayed=stays,
-        halted=halted(path, ways, time),
+        halted=None if halt is None else halt.stood,
+        came_to_a_stand=halt is not None and halt.came_to_it,
         never_stood=min(never, confidence),
         place=place,
         queued=queued,
@@ -160,65 +162,6 @@ def _capped(keeping: Keeping, confidence: float) -> Keeping:
     """Nothing about a vehicle is surer than that it is the one."""
     moves = tuple(move._replace(confidence=min(move.confidence, confidence)) for move in keeping.moves)
     return keeping._replace(moves=moves, kept=min(keeping.kept, confidence))
-
-
-def _heading(
-    path: Path,
-    time: float,
-    whole: Pace | None,
-    even: Pace | None,
-    windows: Sequence[Pace],
-    stood: float,
-    fits: Sequence[Ease],
-) -> Heading | None:
-    along = whole is not None and abs(whole.share) > HARDLY  # what crosses hardly moves along the road
-    seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
-    if not along and seen.any() and any(ease.sweeps for ease in fits):
-        return "crossing"
-    if (stood > 0 or (whole is not None and not along)) and (across := _gone_across(path, time)) is not None:
-        return "crossing" if across else None
-    if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
-        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
-    if whole is None or whole.error > 0.25 or _switched(windows):
-        return None
-    stopped = len(windows) > 1 and windows[0].share > HARDLY and all(p.share > BACKWARDS for p in windows)
-    if whole.share > 0.2 or stopped:
-        turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
-        if whole.far_end and whole.share < ALONG:
-            return None  # the far end of what is cut off slides along it as the vehicle goes by
-        return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
-    if stood > 0 and whole.share > BACKWARDS:
-        return "same" if time - path.times[0] >= IN_SIGHT else None
-    oncoming = whole.share < COMING and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
-    if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
-        return None  # steadily slower than anything that comes
-    return "oncoming" if oncoming else None
-
-
-def _swept(keeping: Keeping) -> bool:
-    """Whether a move went across quicker than a lane change does."""
-    return any(abs(m.shift) >= SWEPT and abs(m.shift) > SWEEPING * (m.end - m.start) for m in keeping.moves)
-
-
-def _gone_across(path: Path, time: float) -> bool | None:
-    """Whether one that stands along the road goes across it, steadily and quicker than a lane change; None where it keeps
-    its place. False where it is neither.
-    """
-    use = (path.times <= time + 0.05) & (path.times > time - 1.6) & ~path.blind
-    times, places = path.times[use], path.across[use]
-    if len(times) < 8:
-        return None
-    slope, origin = np.polyfit(times, places, 1)
-    gone = abs(float(slope)) * float(np.ptp(times))
-    if gone < KEPT_ASIDE:
-        return None
-    rest = float(np.median(np.abs(places - (slope * times + origin))))
-    return bool(gone >= CROSSED and abs(float(slope)) >= SWEEPING and rest < 0.15 * gone)
-
-
-def _switched(windows: Sequence[Pace]) -> bool:
-    """Whether the pace jumps as no vehicle's does: what is followed is first one thing and then another."""
-    return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
 
 
 def _place(

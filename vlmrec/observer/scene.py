@@ -86,6 +86,7 @@ class Rival(NamedTuple):
     shed: bool  # it parted from what had been a vehicle's width before
     confidence: float  # that this is the one
     drew_up: bool = False  # it came into the picture beside the camera, in mid-film: where it was before is not known
+    came_to_a_stand: bool = False  # it was seen to move, and then stood
     headway: float | None = None  # s from the camera to its rear, at the ego's pace, when the ego began to move over
 
     @property

@@ -36,6 +36,7 @@ ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle o
 LEAD, WATCHED_BESIDE = 1.0, 1.5  # s before the ego's move from which one beside it counts; that it must be in sight
 OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
+LATELY = 1.6  # s before the contact, the time that a move cut off by it takes at most
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
 
@@ -73,6 +74,27 @@ def eases(path: Path, until: float) -> tuple[Ease, ...]:
     """The steps fitted to the two places of ``path`` up to ``until``, those with enough sightings."""
     fits = [_fit_of(path, until, series) for series in ("middle", "inner")]
     return tuple(ease for ease in fits if ease is not None)
+
+
+def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, tuple[Ease, ...]]:
+    """How the vehicle of ``path`` held its lane up to ``until``, and the steps that tell; ``piece`` is what was in contact.
+
+    Where all of its way leaves that open, what was followed at the end may tell alone: a vehicle moves as a whole, and
+    what spoilt its places before, a far row or something else beside it, doesn't count then.
+    """
+    keeping, fits = _held(path, until, own)
+    if keeping.moves or keeping.kept > 0:
+        return keeping, fits
+    for part in (piece, path.part(path.times > until - LATELY)):
+        late, steps = _held(part, until, own) if len(part.times) >= LEAST else (keeping, fits)
+        if late.moves:
+            return late._replace(start=keeping.start), steps
+    return keeping, fits
+
+
+def _held(path: Path, until: float, own: Keeping) -> tuple[Keeping, tuple[Ease, ...]]:
+    fits = eases(path, until)
+    return sideways(path, until, own, fits), fits
 
 
 def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Keeping:

@@ -25,13 +25,6 @@ LONG = 0.012  # of the ego's way, in 1/px, over which it must have been steady
 STAYED, MOVED, FOLLOWED = 0.2, 0.25, 0.2  # lanes across the road: at most, at least, and at least of the middle
 NO_DOOR = 0.4  # lanes: a door opens by less
 SETTLED_EGO = 0.08  # lanes that an ego which kept its lane may have drifted
-BRAKING, UNSEEN = 1.3, 0.5  # s before the contact from which on it brakes evenly, and for which it may be out of sight
-AT_LAST = 0.17  # s before the knock: contacts are found a little late, and what was hit doesn't brake evenly
-STOPPED, STILL_MOVING = (
-    -0.07,
-    -0.1,
-)  # s after the knock: by then it stopped for certain, or not before, as far as is known
-ROUGH, AS_GOOD = 1.5, 1.2  # px by which its foot may miss an even stop; times the least miss that fit as well
 APART = 0.5  # of the ego's pace
 FALLEN, AT_ONCE, NEAR = 0.6, 0.25, 60.0  # of its distance row, within so many s; from so many px on rows are exact
 LAGGING = 0.1  # of the ego's pace: who sets off doesn't fall behind its place
@@ -102,37 +95,6 @@ def set_off(
     return Keeping(keeping.start, keeping.end, (Move(best.begins, keeping.end, best.shift, sure),), 0.0)
 
 
-def halted(path: Path, ways: Floats, time: float) -> bool | None:
-    """Whether it had braked to a stand by ``time``, or was moving still; None where neither is clear.
-
-    Its place along the road is the ego's way plus ``1/q``. Braking evenly and then standing, it lies ``a/2·(s-t)²`` short
-    of where it stops, up to the moment ``s``, and there afterwards: the ``s`` that fits best says what it did at ``time``.
-    A foot lost when it is close before the camera makes it stop too early rather than too late.
-    """
-    use = (path.times > time - BRAKING) & (path.times < time - AT_LAST) & ~path.hidden & ~path.cut
-    times = path.times[use] - time
-    if len(times) < 8 or times[-1] < -UNSEEN:
-        return None
-    places, rows = ways[use] + 1 / path.near[use], path.near[use]
-    stops = np.arange(-BRAKING, BRAKING, 0.02)
-    misses = np.array([_stopping(times, places, rows, stop) for stop in stops])
-    likely = stops[misses <= AS_GOOD * misses.min()]
-    if misses.min() > ROUGH:
-        return None
-    return True if likely[-1] <= STOPPED else False if likely[0] >= STILL_MOVING else None
-
-
-def _stopping(times: Floats, places: Floats, rows: Floats, stop: float) -> float:
-    """How many px rows miss, on average, those of a vehicle that brakes evenly and stands from ``stop`` on."""
-    short = np.maximum(stop - times, 0.0) ** 2 / 2
-    weight = np.minimum(rows, EVEN * 3) ** 2  # px for a place along the road
-    design = np.stack([np.ones_like(times), -short], axis=1) * weight[:, None]
-    fit = np.linalg.lstsq(design, places * weight, rcond=None)[0]
-    if fit[1] < 0:  # what sets off is not what stops
-        fit = np.array([np.average(places, weights=weight**2), 0.0])
-    return float(np.sqrt(np.mean((design @ fit - places * weight) ** 2)))
-
-
 def handed_over(path: Path, whole: Pace | None, windows: Sequence[Pace], time: float) -> bool:
     """Whether what is followed is first one vehicle of a row and then the next: one pace in every part, another over all.
 
@@ -165,10 +127,11 @@ def swung_out(path: Path, keeping: Keeping, own: Keeping, time: float, over: flo
     return Keeping(keeping.start, keeping.end, (Move(time - 1.0, keeping.end, towards * shift, 0.7),), 0.0)
 
 
-def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease]) -> bool:
-    """Whether it was at its place along and across the road right up to ``time``."""
+def stayed(path: Path, ways: Floats, time: float, fits: Sequence[Ease], reached: Ease | None = None) -> bool:
+    """Whether it was at its place along and across the road right up to ``time``, with all its pieces (``reached``)."""
     whole = even_pace(path, ways, float(path.times[0]), time)
     if whole is None or not _stands(whole) or whole.error > STEADY or whole.end < time - 0.7:
         return False
     towards = -float(np.sign(np.median(path.inner)))
-    return len(fits) == 2 and max(towards * ease.shift for ease in fits) < STAYED
+    shifts = [towards * ease.shift for ease in (*fits, *([reached] if reached is not None else []))]
+    return len(fits) == 2 and max(shifts) < STAYED

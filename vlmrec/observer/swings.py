@@ -4,6 +4,7 @@ Only what is beside the ego can touch its side: the one whose place along the ro
 knocked. The side of a standing vehicle keeps its place across the road, and is seen there over all the way that the ego
 comes nearer; one that swings out comes over just before it leaves the picture. That is a tenth of a lane or two, and
 shadows and wheels make others seem to come over by half of that, so the rest of the row says what is an error of measuring.
+Its front corner (``corners.py``) is in sight for longer than the foot of its side, and by then has come over further.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.candidates import Candidate
+from vlmrec.observer.candidates import Candidate, is_dark
+from vlmrec.observer.corners import Corner, advance
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
@@ -30,6 +32,9 @@ STEADY = (
 MOST = 0.5  # lanes: what seems to come over further before it leaves the picture is another thing
 UNSEEN = 0.6  # s at most from when it was last seen to the contact
 OVER, RATHER = 0.06, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
+CORNER_OVER = 0.15  # lanes, the same of its front corner: what stands seems to come over by a tenth
+SIDE_ROWS, SIDE_TIME = (25.0, 150.0), 2.4  # px, and s before it was last seen: where and when its side's place is told
+ALL_HIDDEN = 0.85  # of its nearest row, the farthest of a foot that is all hidden
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
 
 
@@ -37,6 +42,13 @@ class Swing(NamedTuple):
     """One of a row came over by ``shift`` lanes."""
 
     track: int
+    shift: float
+
+
+class Over(NamedTuple):
+    """One of a row seemed to have come over by ``shift`` lanes when it was last seen at ``time``."""
+
+    time: float
     shift: float
 
 
@@ -48,16 +60,23 @@ def swinger(
     found: list[Swing] = []
     for row in rows:
         at = row.at(place)
-        if at is None or row.tracks[at] is None:
+        number = row.tracks[at] if at is not None else None
+        if at is None or number is None:
             continue
-        overs = [_of_row(row, index, tracks, measures, lanes, time) for index in range(at + 1)]
-        over, others = overs[at], [other[1] for other in overs[:at] if other is not None]
-        number = row.tracks[at]
-        if over is None or number is None or not others or time - over[0] > UNSEEN:
-            continue
-        if over[1] >= OVER and over[1] >= RATHER * max(others):
-            found.append(Swing(number, over[1]))
+        sides = [_of_row(row, index, tracks, measures, lanes, time) for index in range(at + 1)]
+        fronts = [_front(row, index, tracks, measures, lanes, way, time) for index in range(at + 1)]
+        shift = _alone(sides, time, OVER) or _alone(fronts, time, CORNER_OVER)
+        if shift is not None:
+            found.append(Swing(number, shift))
     return found[0] if len(found) == 1 else None
+
+
+def _alone(overs: Sequence[Over | None], time: float, least: float) -> float | None:
+    """How far the last of them came over, if clearly further than those before it in the row seemed to."""
+    over, others = overs[-1], [other.shift for other in overs[:-1] if other is not None]
+    if over is None or not others or time - over.time > UNSEEN:
+        return None
+    return over.shift if over.shift >= least and over.shift >= RATHER * max(others) else None
 
 
 def swung_out_first(
@@ -82,7 +101,7 @@ def _straight_ahead(candidate: Candidate, swung: int, time: float) -> bool:
 
 def _of_row(
     row: Row, index: int, tracks: Sequence[Track], measures: Measures, lanes: Lanes, time: float
-) -> tuple[float, float] | None:
+) -> Over | None:
     number = row.tracks[index]
     if number is None:
         return None
@@ -96,7 +115,38 @@ def _of_row(
     return came_over(sides)
 
 
-def came_over(sides: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+def _front(
+    row: Row, index: int, tracks: Sequence[Track], measures: Measures, lanes: Lanes, way: Floats, time: float
+) -> Over | None:
+    """By how much its front corner seems to have come over."""
+    number = row.tracks[index]
+    seen = [] if number is None else [s for s in tracks[number].sightings if s.time <= time + 0.05]
+    if is_dark(measures):  # by night the edge of the headlights' pool passes for a vehicle beside the bonnet
+        seen = [s for s in seen if not (s.obstacle.hidden and s.obstacle.front > ALL_HIDDEN * s.obstacle.base)]
+    egos = [float(np.interp(s.time, measures.times, lanes.offset)) * lanes.spacing for s in seen]
+    outwards = 1 if row.right else -1
+    sides = [
+        outwards * ((s.obstacle.foot_left if row.right else s.obstacle.foot_right) + ego)
+        for s, ego in zip(seen, egos, strict=True)
+        if SIDE_ROWS[0] < s.obstacle.base < SIDE_ROWS[1] and s.time > seen[-1].time - SIDE_TIME
+    ]
+    if len(sides) < STOOD:
+        return None
+    side = float(np.median(sides))
+    corners = [
+        Corner(
+            s.time,
+            float(np.interp(s.time, measures.times, way)),
+            outwards * ((s.obstacle.outer_left if row.right else s.obstacle.outer_right) - s.x),
+            side - outwards * ego,
+        )
+        for s, ego in zip(seen, egos, strict=True)
+    ]
+    moved = advance(corners, row.rears[index])
+    return None if moved is None else Over(moved.time, moved.over / lanes.spacing)
+
+
+def came_over(sides: Sequence[tuple[float, float]]) -> Over | None:
     """When a vehicle was last seen, and the lanes that its side came over before, from its places (time, lanes outwards).
 
     It must have come over in more than one picture.
@@ -112,4 +162,4 @@ def came_over(sides: Sequence[tuple[float, float]]) -> tuple[float, float] | Non
     over = place - float(np.sort(places[late])[1])
     if float(np.median(np.abs(places[before] - place))) > STEADY or over > MOST:
         return None
-    return float(times[-1]), over
+    return Over(float(times[-1]), over)

@@ -57,6 +57,8 @@ class RunStatus(Struct, frozen=True, kw_only=True):
     outcomes: dict[str, int]
     incomplete: int
     truncated: int
+    several_streams: int
+    """Clips whose file holds more than one video stream: one of them was shown."""
     turns_opened: int
     turns_answered: int
     excluded: str | None
@@ -79,12 +81,25 @@ class RunTimes(Struct, frozen=True, kw_only=True):
 
 
 class _State:
-    __slots__ = ("answered", "end", "ended", "first", "last", "meter", "opened", "requested", "slowest", "truncated")
+    __slots__ = (
+        "answered",
+        "end",
+        "ended",
+        "first",
+        "last",
+        "meter",
+        "opened",
+        "requested",
+        "several",
+        "slowest",
+        "truncated",
+    )
 
     def __init__(self) -> None:
         self.opened = 0
         self.answered = 0
         self.truncated = False
+        self.several = False
         self.end: ClipEnd | None = None
         self.ended: str | None = None
         self.first: str | None = None
@@ -100,6 +115,7 @@ class ClipProgress(NamedTuple):
     turns_opened: int
     turns_answered: int
     truncated: bool
+    several_streams: bool
     end: ClipEnd | None
     ended: str | None
     first: str | None
@@ -114,7 +130,7 @@ class RunProgress:
     the log is being written and has been stopped, nothing is said of the run's state."""
 
     name: ClassVar[str] = "status"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     several: ClassVar[bool] = False
     handles: ClassVar[tuple[type[Payload], ...]] = (
         ClipOpened,
@@ -156,7 +172,7 @@ class RunProgress:
         elif isinstance(data, AnswerAccepted):
             state.answered += 1
         elif isinstance(data, ClipOpened):
-            state.truncated = data.truncated
+            state.truncated, state.several = data.truncated, data.video_streams > 1
         elif isinstance(data, ClipReopened):
             state.end, state.ended = None, None
         elif isinstance(data, (ClipFinished, ClipFailed)):
@@ -167,6 +183,7 @@ class RunProgress:
             turns_opened=state.opened,
             turns_answered=state.answered,
             truncated=state.truncated,
+            several_streams=state.several,
             end=state.end,
             ended=state.ended,
             first=state.first,
@@ -192,6 +209,7 @@ class RunProgress:
             outcomes={outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))},
             incomplete=sum(data.incomplete for data in finished),
             truncated=sum(clip.truncated for _, clip in run.clips),
+            several_streams=sum(clip.several_streams for _, clip in run.clips),
             turns_opened=sum(clip.turns_opened for _, clip in run.clips),
             turns_answered=sum(clip.turns_answered for _, clip in run.clips),
             excluded=run.facts.excluded_run(),

@@ -98,6 +98,8 @@ def caveats(parts: Parts, names: Sequence[str]) -> Iterator[str]:
             yield f"{name}: {done.incomplete} clips are incomplete, their path met an answer that could not be had"
         if done.truncated:
             yield f"{name}: {done.truncated} clips decoded only in part"
+        if done.several_streams:
+            yield f"{name}: {done.several_streams} clips hold several video streams, of which one was shown"
         if figures.calls and not figures.compared:
             yield f"{name}: the frame rate and pixels that the model really saw are unknown, for want of token counts to compare"
         elif figures.too_few or figures.too_many:

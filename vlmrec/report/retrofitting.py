@@ -16,7 +16,7 @@ from vlmrec.events import Manifest, RunStopped
 from vlmrec.log import Parent, open_checked, open_log
 from vlmrec.log.store import run_path
 from vlmrec.models.budget import BudgetMeter, Ledger, Limits
-from vlmrec.projections.core import Folding, Projected, event_types, project
+from vlmrec.projections.core import Folding, LogSource, Projected, event_types, project, run_facts
 from vlmrec.projections.retrofit import RetrofitDescribeMap, Retrofitted, descriptions
 from vlmrec.report.goldmap import load_labels
 from vlmrec.report.logs import StoredLog, open_sources, read_clip_set
@@ -29,8 +29,12 @@ from vlmrec.stages.ports import clock
 def retrofit_run(
     run: Path, gold: Path, *, clips: Path | None = None, mapped: Path | None = None
 ) -> Projected[Retrofitted, None]:
-    """What the run's descriptions map to, beside what was chosen; by the mapper's log where one is given."""
+    """What the run's descriptions map to, beside what was chosen; by the mapper's log where one is given.
+
+    Raises InputError for a run in which nothing was chosen.
+    """
     with open_sources([run, *([mapped] if mapped is not None else [])]) as logs:
+        _check_chosen(logs[0])
         stored = load_labels(gold)
         only = read_clip_set(clips, [run], stored.clip_ids)
         labels, mapping = labels_for(logs[:1], stored, only)
@@ -42,6 +46,7 @@ async def map_by_model(
 ) -> tuple[Path, bool]:
     """The log of a mapper's calls on this run, and whether it was there already. Raises StopRun where calls are useless."""
     with open_checked(run) as reader:
+        _check_chosen(StoredLog(reader))
         head = reader.head() or ""
         path = run_path(store, f"{run.stem}--map-{sha256_hex(f'{head}/{model}'.encode())[:10]}")
         if path.exists():
@@ -71,6 +76,16 @@ async def map_by_model(
     if stopped is not None:
         raise StopRun(f"{model}: {stopped}; what was mapped so far is in {path}")
     return path, False
+
+
+def _check_chosen(log: LogSource) -> None:
+    """Refuse a run that asked for descriptions: there is no forced choice to hold them against."""
+    manifest = run_facts(log).manifest
+    if manifest is not None and manifest.axes.get("Q") == "describe-map":
+        raise InputError(
+            f"{log.provenance().run_id}: this run asked for descriptions (Q=describe-map), so nothing was chosen that they "
+            "could be held against; set it beside a run of Q=choice with `vlmrec compare`"
+        )
 
 
 def _tasks(log: StoredLog, gold: Path) -> tuple[Manifest, Sequence[MapTask]]:

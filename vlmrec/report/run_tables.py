@@ -73,6 +73,8 @@ def status_lines(projected: Projected[RunStatus, RunTimes], *, sealed: bool) -> 
         yield f"outcomes   {', '.join(f'{outcome} {count}' for outcome, count in done.outcomes.items())}"
     if done.incomplete or done.truncated:
         yield f"           {done.incomplete} incomplete, {done.truncated} decoded only in part"
+    if done.several_streams:
+        yield f"           {done.several_streams} of several video streams, of which one is shown (vlmrec media probe)"
     yield f"turns      {done.turns_answered} answered of {done.turns_opened} opened"
     yield f"calls      {_calls_line(times.calls)}, {times.calls_in_flight} in flight"
     yield f"cost       {money(times.calls.cost_usd, times.calls.cost_unknown)}"

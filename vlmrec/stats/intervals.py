@@ -27,6 +27,8 @@ Method = Literal["bootstrap_t", "bca", "score", "exact_bound", "none"]
 RESAMPLES = 10_000
 CELLS = 4_000_000
 """Clips times resamples that are drawn at once: 32 MB."""
+RESAMPLED_FROM = 3
+"""Clips. Of two, every resample is either without spread or the sample itself: that says nothing of an interval."""
 _normal = NormalDist()
 
 
@@ -41,7 +43,7 @@ class Interval(Struct, frozen=True, kw_only=True):
     standard_error: float | None
     method: Method
     """``exact_bound``: every clip is alike, so resampling can't see any spread; the bound is the share of clips
-    that could differ and still not have turned up."""
+    that could differ and still not have turned up. ``none``: too few clips for any interval."""
 
 
 class Resampling:
@@ -104,6 +106,10 @@ def interval(
     error = standard_error(tops, bottoms)
     if not error:
         return _exact_bound(estimate, len(kept), level, span)
+    if len(kept) < RESAMPLED_FROM:
+        return Interval(
+            estimate=estimate, low=None, high=None, level=level, clips=len(kept), standard_error=error, method="none"
+        )
     low, high = bootstrap_t(tops, bottoms, Resampling(len(kept), seed=seed, resamples=resamples), level=level)
     floor = -span if min(tops) < 0 else 0.0
     return Interval(

@@ -1,7 +1,7 @@
 """``catalog.db``: every run of a store in one database, for questions across runs.
 
 Disposable: made from the logs alone, and rebuilt whole when its own version changes. A run is read again
-only when its head has changed; runs that are gone leave the catalog too. Made with sqlite-utils.
+only when its head has changed; runs that are gone, or whose log was changed, leave the catalog. Made with sqlite-utils.
 """
 
 import sqlite3
@@ -24,13 +24,13 @@ TABLES = ("runs", "clips", "turns", "violations", "eliminations")
 
 
 class Cataloged(NamedTuple):
-    """What an update did."""
+    """What an update did; ``refused`` says by run why a log was left out."""
 
     path: Path
     runs: int
     read: tuple[str, ...]
     removed: tuple[str, ...]
-    problems: tuple[str, ...]
+    refused: dict[str, str]
 
 
 def update_catalog(store: Path, *, gold: GoldSet | None = None) -> Cataloged:
@@ -46,23 +46,23 @@ def update_catalog(store: Path, *, gold: GoldSet | None = None) -> Cataloged:
         _make_tables(db)
         known = {row["run_id"]: row["head"] for row in db["runs"].rows}
         logs = {log.stem: log for log in run_logs(store)}
-        removed = sorted(set(known) - set(logs))
-        read, problems = [], []
+        read, refused = [], {}
         for run_id, log_path in logs.items():
             try:
                 with open_log(log_path) as log:
+                    log.check_chain()  # of a known head as well: a row before it may have been changed since
                     if known.get(run_id) != (log.head() or ""):
-                        log.check_chain()
                         _put_run(db, run_id, log)
                         read.append(run_id)
             except LogError as error:
-                problems.append(str(error))
+                refused[run_id] = str(error)
+        removed = sorted(set(known) - (set(logs) - set(refused)))
         for run_id in removed:
             with db.conn:
                 _remove(db, run_id)
         if gold is not None:
             _put_gold(db, gold)
-        return Cataloged(path, db["runs"].count, tuple(read), tuple(removed), tuple(problems))
+        return Cataloged(path, db["runs"].count, tuple(read), tuple(removed), refused)
 
 
 def _discard_if_old(path: Path) -> None:

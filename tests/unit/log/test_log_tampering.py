@@ -1,5 +1,6 @@
 """What the file refuses by itself, and what ``verify`` names when somebody went round the file's own defence."""
 
+import json
 import shutil
 import sqlite3
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from logs import copied, filled, query, requested, tampering
 
 from vlmrec.cli import cli
+from vlmrec.commands.catalog import command as catalog_command
 from vlmrec.commands.events import command as events_command
 from vlmrec.errors import InputError, LogError
 from vlmrec.log.reader import open_checked, open_log
@@ -379,7 +381,16 @@ def test_the_catalog_leaves_a_changed_log_out_and_names_it(log: Path) -> None:
     change(log, "events", "time", 0.999)
     done = update_catalog(log.parent)
     assert done.runs == 0
-    assert f"from event {MIDDLE} on" in done.problems[0]
+    assert f"from event {MIDDLE} on" in done.refused["run"]
+
+
+def test_the_catalog_drops_a_run_whose_log_was_changed_behind_its_head(log: Path) -> None:
+    assert update_catalog(log.parent).runs == 1
+    change(log, "events", "time", 0.999)
+    done = CliRunner().invoke(catalog_command, ["--store", str(log.parent), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["runs"], told["removed"], [one["run"] for one in told["refused"]]) == (0, ["run"], ["run"])
 
 
 # ---- the schema --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from vlmrec.observer.camera import CameraStep
 from vlmrec.observer.candidates import candidates
 from vlmrec.observer.conduct import Pace, level_with, pace_alongside
 from vlmrec.observer.ego import moves_of
+from vlmrec.observer.heading import heading_of
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.jolts import find_jolts
 from vlmrec.observer.lanes import Lanes
@@ -19,7 +20,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, _joined, since_leap, untorn
-from vlmrec.observer.rivals import _heading, beside_at_first
+from vlmrec.observer.rivals import beside_at_first
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Roadway, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
@@ -137,13 +138,13 @@ def test_what_crosses_sweeps_faster_than_any_lane_change() -> None:
 
 def test_who_is_seen_briefly_or_comes_at_last_or_goes_across_does_not_go_the_same_way() -> None:
     path, slow = a_path(np.full(len(TIMES), 0.5)), Pace(0.4, 0.05, 0.0, CONTACT)
-    assert _heading(path, CONTACT, slow, slow, [slow], 0.0, []) == "same"
+    assert heading_of(path, CONTACT, slow, slow, [slow], 0.0, [], STILL) == "same"
     late = path.part(slice(-8, None))
-    assert _heading(late, CONTACT, slow, slow, [slow], 0.0, []) is None
+    assert heading_of(late, CONTACT, slow, slow, [slow], 0.0, [], STILL) is None
     turned = slow._replace(share=-0.8)  # first one that goes ahead, and then one that comes
-    assert _heading(path, CONTACT, slow, slow, [slow, turned], 0.0, []) is None
+    assert heading_of(path, CONTACT, slow, slow, [slow, turned], 0.0, [], STILL) is None
     sweeping = a_path(2.0 - 1.2 * np.clip(TIMES - CONTACT + 1.5, 0, None))
-    assert _heading(sweeping, CONTACT, slow, slow, [slow], 0.0, []) == "crossing"
+    assert heading_of(sweeping, CONTACT, slow, slow, [slow], 0.0, [], STILL) == "crossing"
 
 
 def test_lines_lost_behind_a_vehicle_do_not_move_an_ego_that_steers_straight_on() -> None:

@@ -59,6 +59,7 @@ def film(over: int | None = None, cars: int = 4) -> tuple[Measures, Lanes]:
         points_x=np.full(len(TIMES), POINT),
         obstacles=tuple(obstacles),
         tracks=(Track(0, tuple(held)),),
+        model=SimpleNamespace(middle=np.full((HEIGHT, 3), 130.0)),  # by day
     )
     measures._replace = lambda **new: SimpleNamespace(**{**vars(measures), **new})
     lanes = SimpleNamespace(spacing=SPACING, offset=np.full(len(TIMES), 0.5))
@@ -128,7 +129,7 @@ def test_a_shadow_in_one_picture_and_another_thing_are_no_coming_over() -> None:
     assert came_over(sides([0.8] * 5 + [0.5] + [0.8] * 3)) == (pytest.approx(28 / 15), pytest.approx(0.0))
     came = came_over(sides([0.8] * 5 + [0.75, 0.7, 0.68, 0.66]))
     assert came is not None
-    assert came[1] == pytest.approx(0.12)
+    assert came.shift == pytest.approx(0.12)
     assert came_over(sides([0.8] * 3 + [0.1] * 6)) is None
     assert came_over([]) is None
 

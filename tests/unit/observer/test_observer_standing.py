@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import candidates, come_over
 from vlmrec.observer.conduct import paces
+from vlmrec.observer.halting import halt_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path
 from vlmrec.observer.pieces import joined
 from vlmrec.observer.scene import Keeping
 from vlmrec.observer.sideways import eases
-from vlmrec.observer.standing import even_pace, halted, handed_over, set_off, stayed, stood_or_never, swung_out
+from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 
 Floats = NDArray[np.float64]
 
@@ -165,13 +166,35 @@ def test_a_track_that_falls_back_in_an_instant_has_passed_to_the_next_vehicle() 
     assert handed_over(mixed, None, (), CONTACT)
 
 
+def braking(stop: float, rate: float = 0.02) -> Path:
+    """One that brakes at ``rate``, in 1/px a second squared, and stands from ``stop`` s after the contact on."""
+    gone = 0.5 * rate * np.maximum(CONTACT + stop - TIMES, 0.0) ** 2
+    return standing()._replace(near=1 / (ENDS + 0.004 - WAY - gone + WAY[-1]))
+
+
 @pytest.mark.parametrize(("stop", "answer"), [(-0.5, True), (0.5, False), (4.0, False)])
 def test_whether_it_had_braked_to_a_stand_is_told_by_where_it_would_have_stopped(stop: float, answer: bool) -> None:
-    gone = 0.5 * 0.02 * np.maximum(CONTACT + stop - TIMES, 0.0) ** 2
-    braking = standing()._replace(near=1 / (ENDS + 0.004 - WAY - gone))
-    assert halted(braking, WAY, CONTACT) is answer
+    halt = halt_of(braking(stop, 0.006), WAY, CONTACT)
+    assert halt is not None
+    assert halt.stood is answer
+    assert halt.came_to_it is answer
+
+
+def test_one_foot_that_jumps_close_before_the_camera_does_not_stop_it() -> None:
+    going = braking(0.4, 0.006)
+    near = np.where(TIMES > CONTACT - 0.3, 1.4 * going.near, going.near)
+    halt = halt_of(going._replace(near=near), WAY, CONTACT)
+    assert halt is not None
+    assert halt.stood is False
+
+
+def test_one_that_stood_all_the_time_did_not_come_to_a_stand() -> None:
+    halt = halt_of(standing(), WAY, CONTACT)
+    assert halt is not None
+    assert not halt.came_to_it
 
 
 def test_whether_it_had_stopped_is_open_where_its_foot_leaps() -> None:
     leaping = standing()._replace(near=standing().near * (1 + 0.1 * np.sin(40 * TIMES)))
-    assert halted(leaping, WAY, CONTACT) is None
+    halt = halt_of(leaping, WAY, CONTACT)
+    assert halt is None or halt.stood is None

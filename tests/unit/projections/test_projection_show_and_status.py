@@ -56,6 +56,17 @@ def test_show_prints_a_clip_turn_by_turn(tmp_path: Path) -> None:
 
 
 def test_show_says_which_of_several_video_streams_is_seen(tmp_path: Path) -> None:
+    log = run_of_two_streams().write(tmp_path)
+    assert "! 2 video streams, only stream 1 is shown" in CliRunner().invoke(show, [str(log), "c"]).stdout
+
+
+def test_status_says_that_a_clip_holds_several_video_streams(tmp_path: Path) -> None:
+    log = run_of_two_streams().write(tmp_path)
+    assert "1 of several video streams, of which one is shown" in CliRunner().invoke(status, [str(log)]).stdout
+    assert json.loads(CliRunner().invoke(status, [str(log), "--json"]).stdout)["several_streams"] == 1
+
+
+def run_of_two_streams() -> RunBuilder:
     run = RunBuilder(clips=["c"])
     run.clip("c", opened=False).add(
         ClipOpened(
@@ -63,8 +74,7 @@ def test_show_says_which_of_several_video_streams_is_seen(tmp_path: Path) -> Non
             variable_rate=False, width=160, height=120, rotation=0, codec="h264", stream_index=1, video_streams=2,
         )
     )  # fmt: skip
-    told = CliRunner().invoke(show, [str(run.write(tmp_path)), "c"]).stdout
-    assert "! 2 video streams, only stream 1 is shown" in told
+    return run
 
 
 def test_show_prints_what_a_reply_was_flagged_for(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
-from runbuilder import RunBuilder
+from runbuilder import RunBuilder, axes
 from samples import label
 from scripted_server import ChatCall, answer, scripted_server
 
 from vlmrec.commands.retrofit import command
+from vlmrec.errors import InputError
 from vlmrec.events import CallCompleted, CallRequested
 from vlmrec.gold import write_gold
 from vlmrec.log import open_log
@@ -63,3 +65,16 @@ def test_without_a_mapper_the_declared_rules_map_and_nothing_is_called(tmp_path:
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["mapper"].startswith("rules:")
     assert list(tmp_path.glob("run--map-*.db")) == []
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--mapper", "vllm/scripted", "--base-url", "http://127.0.0.1:9/v1")], ids=["rules", "model"]
+)
+def test_a_run_that_asked_for_descriptions_is_refused(tmp_path: Path, options: tuple[str, ...]) -> None:
+    run = RunBuilder(clips=["a"], axes=axes(Q="describe-map"))
+    run.clip("a").turn("q_maneuver", "other", value="straight", explanation="It kept its lane.", options=CODES)
+    write_gold(tmp_path / "gold", label("a", answers={("q_maneuver", "other"): "lane_change"}))
+    refused = retrofit(run.write(tmp_path), tmp_path, *options)
+    assert isinstance(refused.exception, InputError)
+    assert "Q=describe-map" in str(refused.exception)
+    assert not list(tmp_path.glob("*--map-*.db"))

@@ -63,9 +63,27 @@ def test_an_interval_holds_its_estimate_and_is_the_same_for_the_same_seed(
     tops, bottoms = [top for top, _ in clips], [bottom for _, bottom in clips]
     result = interval(tops, bottoms, seed=seed, resamples=300)
     assert result == interval(tops, bottoms, seed=seed, resamples=300)
+    if result.method == "none":
+        assert len(clips) == 2
+        assert (result.low, result.high) == (None, None)
+        return
     assert result.low is not None
     assert result.high is not None
-    assert -1 <= result.low <= result.high <= 1
+    assert -1 <= result.low < result.high <= 1
+
+
+@given(pairs, st.integers(0, 3))
+def test_an_interval_is_never_without_width(clips: list[tuple[int, int]], seed: int) -> None:
+    result = interval([top for top, _ in clips], [bottom for _, bottom in clips], seed=seed, resamples=300)
+    assert (result.low is None) == (result.high is None) == (result.method == "none")
+    assert result.low is None or result.high is None or result.high - result.low > 1e-6
+
+
+def test_two_clips_that_differ_give_an_estimate_and_no_interval() -> None:
+    result = interval([0, 3], [5, 5], seed=0)
+    assert result.estimate == pytest.approx(0.3)
+    assert (result.low, result.high, result.method) == (None, None, "none")
+    assert result.standard_error is not None
 
 
 def test_clips_that_are_all_alike_give_the_bound_of_what_could_have_stayed_unseen() -> None:

@@ -1,0 +1,32 @@
+"""Which of several knocks was the collision."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from vlmrec.observer import contact
+from vlmrec.observer.jolts import Jolt
+from vlmrec.observer.view import View
+
+TIMES = np.arange(150) / 15
+
+
+def a_drive(pace: Any) -> View:
+    """A film of an ego with ``pace`` per frame, with nothing else on the road."""
+    measures: Any = SimpleNamespace(times=TIMES, size=(640, 360))
+    return View(measures, cast(Any, None), cast(Any, None), TIMES, pace, TIMES, 1.0, (), ())
+
+
+def test_of_two_loud_knocks_that_which_took_most_of_the_pace_at_once_is_the_collision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    braked = np.interp(TIMES, [0, 5.5, 7.0, 7.1], [1.0, 1.0, 0.7, 0.1])
+    knocks = (Jolt(7.0, 8.0, 15.0), Jolt(5.8, 7.0, 12.0))
+    found, _ = contact.find_contact(a_drive(braked), knocks)
+    assert found is not None
+    assert found.time == 7.0
+    slowing = np.interp(TIMES, [0, 5.5, 9.0], [1.0, 1.0, 0.1])
+    assert contact.find_contact(a_drive(slowing), knocks) == (None, None)

@@ -1,0 +1,98 @@
+"""Which way the vehicle in contact went: with the ego, against it, or across its road. Pure."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from vlmrec.observer.conduct import BACKWARDS, Pace
+from vlmrec.observer.paths import Path
+from vlmrec.observer.scene import Heading, Keeping
+from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease
+from vlmrec.observer.standing import STEADY
+
+BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
+KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
+IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
+HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
+ALONG = 0.65  # of the ego's pace: what stays beside the ego has about its pace
+COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
+
+
+def heading_of(
+    path: Path,
+    time: float,
+    whole: Pace | None,
+    even: Pace | None,
+    windows: Sequence[Pace],
+    stood: float,
+    fits: Sequence[Ease],
+    keeping: Keeping,
+) -> Heading | None:
+    """Told by its pace along the road, over all of its way (``whole``, ``even``) and in parts (``windows``), and across it.
+
+    None where that leaves it open.
+    """
+    heading = _measured(path, time, whole, even, windows, stood, fits)
+    if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
+        return None  # as slow along the road, and as quick across it, as who crosses
+    return heading
+
+
+def _measured(
+    path: Path,
+    time: float,
+    whole: Pace | None,
+    even: Pace | None,
+    windows: Sequence[Pace],
+    stood: float,
+    fits: Sequence[Ease],
+) -> Heading | None:
+    along = whole is not None and abs(whole.share) > HARDLY  # what crosses hardly moves along the road
+    seen = (path.times >= time - 0.5) & (path.times <= time + 0.05)
+    if not along and seen.any() and any(ease.sweeps for ease in fits):
+        return "crossing"
+    if (stood > 0 or (whole is not None and not along)) and (across := _gone_across(path, time)) is not None:
+        return "crossing" if across else None
+    if stood > 0 and even is not None and even.share > BACKWARDS and even.error < STEADY:
+        return "same" if time - path.times[0] >= IN_SIGHT else None  # who crosses, too, comes into sight late
+    if whole is None or whole.error > 0.25 or _switched(windows):
+        return None
+    stopped = len(windows) > 1 and windows[0].share > HARDLY and all(p.share > BACKWARDS for p in windows)
+    if whole.share > 0.2 or stopped:
+        turned = bool(windows) and windows[-1].share < COMING  # it comes, whatever was followed before
+        if whole.far_end and whole.share < ALONG:
+            return None  # the far end of what is cut off slides along it as the vehicle goes by
+        return "same" if time - path.times[0] >= IN_SIGHT and not turned else None
+    if stood > 0 and whole.share > BACKWARDS:
+        return "same" if time - path.times[0] >= IN_SIGHT else None
+    oncoming = whole.share < COMING and windows and windows[-1].share < -0.6 and all(p.share < 0.2 for p in windows[:3])
+    if oncoming and even is not None and even.error < STEADY and even.share > BACKWARDS_EVEN:
+        return None  # steadily slower than anything that comes
+    return "oncoming" if oncoming else None
+
+
+def _swept(keeping: Keeping) -> bool:
+    """Whether a move went across quicker than a lane change does."""
+    return any(abs(m.shift) >= SWEPT and abs(m.shift) > SWEEPING * (m.end - m.start) for m in keeping.moves)
+
+
+def _gone_across(path: Path, time: float) -> bool | None:
+    """Whether one that stands along the road goes across it, steadily and quicker than a lane change; None where it keeps
+    its place. False where it is neither.
+    """
+    use = (path.times <= time + 0.05) & (path.times > time - 1.6) & ~path.blind
+    times, places = path.times[use], path.across[use]
+    if len(times) < 8:
+        return None
+    slope, origin = np.polyfit(times, places, 1)
+    gone = abs(float(slope)) * float(np.ptp(times))
+    if gone < KEPT_ASIDE:
+        return None
+    rest = float(np.median(np.abs(places - (slope * times + origin))))
+    return bool(gone >= CROSSED and abs(float(slope)) >= SWEEPING and rest < 0.15 * gone)
+
+
+def _switched(windows: Sequence[Pace]) -> bool:
+    """Whether the pace jumps as no vehicle's does: what is followed is first one thing and then another."""
+    return any(abs(now.share - then.share) > 1.0 for then, now in itertools.pairwise(windows))
