@@ -27,6 +27,7 @@ SHORT = (
     0.5  # of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that
 )
 BUMPER = 0.85  # of the row below it on the road: the row of a bumper's lower edge, a sixth of the camera's height up
+WATCHED = 4  # sightings a second before that it takes to say that it has been beside the ego all the while
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
 
 
@@ -94,7 +95,7 @@ def level_with(path: Path, first: float, size: tuple[int, int], lanes: Lanes | N
     front = float(np.median(path.front[around]))
     if front < AHEAD * height:
         return False
-    steady = before.any() and 0.7 < float(np.median(path.front[before])) / front < 1.4
+    steady = before.sum() >= WATCHED and 0.7 < float(np.median(path.front[before])) / front < 1.4
     aside = abs(float(np.median(path.inner[around])))
     enters = width / 2 / (aside * lanes.spacing) if lanes is not None and aside < NEXT else np.inf
     return True if (front > LEVEL * height or front >= BUMPER * SHORT * enters) and steady and not dark else None

@@ -7,7 +7,7 @@ import numpy as np
 from vlmrec.observer.candidates import Candidate, candidates, closing
 from vlmrec.observer.jolts import Jolt
 from vlmrec.observer.scene import Contact
-from vlmrec.observer.swings import swinger, swung_out_first
+from vlmrec.observer.swings import level_beside, swinger, swung_out_first
 from vlmrec.observer.view import View
 
 SURE_JOLT, LIKELY_JOLT, QUIET_JOLT = 7.0, 3.9, 3.1  # times the clip's usual restlessness
@@ -76,7 +76,8 @@ def _driven_into(view: View, time: float) -> bool:
 def suspects(view: View, time: float) -> list[Candidate]:
     """Who may have been hit at ``time``, the likeliest first."""
     swing = swinger(view.rows, view.measures.tracks, view.measures, view.lanes, view.way, time)
-    return swung_out_first(candidates(view.paths, time, view.measures, view.way), swing, view.paths, time)
+    found = swung_out_first(candidates(view.paths, time, view.measures, view.way), swing, view.paths, time)
+    return level_beside(found, view.rows, view.measures, view.way, time)
 
 
 def _slowed(view: View, time: float) -> bool:

@@ -19,9 +19,10 @@ Floats = NDArray[np.float64]
 
 LEAST_OUT, NEAR_OUT = 50.0, 100.0  # px from the vanishing point to the edge: enough to tell a distance; close by
 BACK, SETTLED, LATE = 2.0, 0.45, 0.21  # s before it was last seen: it keeps its place from first to second, then moves
-SEEN, SHOWN = 5, 2  # sightings, in the one time and in the other
+SEEN, SHOWN = 4, 2  # sightings, in the one time and in the other
 SPREAD, SHARE = 0.0012, 0.4  # 1/px, well under a metre: of its places, this share lie as close together as that
 LENGTH = (0.004, 0.015)  # 1/px from its rear end to its corner: a vehicle's length for any usual camera
+FARTHEST = 0.02  # 1/px from its rear end: a corner beyond is the next one's
 STUCK, STUCK_FOR = 0.015, 0.28  # of the columns, and s to either side: what stays there is not passed by
 
 
@@ -46,7 +47,7 @@ def advance(corners: Sequence[Corner], rear: float) -> Advance | None:
     """How far a corner moved on at last from the place that it had kept; None where it kept none, or none that a vehicle has
     whose rear end is at ``rear``.
     """
-    kept = _moving(corners)
+    kept = _moving([c for c in corners if c.out > 0 and 0 < c.way + c.side / c.out - rear < FARTHEST])
     if len(kept) < SEEN + SHOWN:
         return None
     times, ways, outs, sides = (np.array(values) for values in zip(*kept, strict=True))
@@ -69,7 +70,7 @@ def _moving(corners: Sequence[Corner]) -> list[Corner]:
     kept = []
     for corner in corners:
         same = (np.abs(times - corner.time) < STUCK_FOR) & (np.abs(outs - corner.out) <= max(2.0, STUCK * corner.out))
-        if corner.out > 0 and (corner.out < NEAR_OUT or same.sum() < 3):
+        if corner.out < NEAR_OUT or same.sum() < 3:
             kept.append(corner)
     return kept
 

@@ -17,6 +17,7 @@ from vlmrec.observer.jolts import Jolt, find_jolts
 from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
+from vlmrec.observer.merging import parted
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.paths import path_of
 from vlmrec.observer.pieces import joined
@@ -49,7 +50,7 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     way = travelled(measures, pace)
     measures, rows = in_rows(measures, lanes, way)
     paths = tuple(path_of(track, measures, lanes, column) for track in measures.tracks)
-    paths = joined(paths, times, way)
+    paths = joined(parted(paths), times, way)
     view = View(measures, lanes, comb, steered, pace, way, usual, paths, rows)
     ego_lane, lane_count = ego_place(measures, comb)
     scene = scene._replace(ego_lane=ego_lane, lane_count=lane_count)

@@ -41,7 +41,7 @@ def overtaken(paths: Sequence[Path], own: Keeping, home: float, time: float, hei
         return None
     found = []
     for path in paths:
-        early = path.times <= max(out.start + 0.2, min(path.times[0] + 0.4, out.end))
+        early = path.times <= max(out.start + 0.2, path.times[0] + 0.4)
         if early.sum() < 3 or len(path.times) < 12 or not out.end <= path.times[-1] < time - SLACK:
             continue
         if abs(float(np.median(path.across[early])) - home) > SAME or np.sign(path.beside[-1]) != np.sign(back.shift):

@@ -51,7 +51,7 @@ class Path(NamedTuple):
         """The same way, its first ``count`` sightings only."""
         return self.part(slice(count))
 
-    def part(self, which: slice) -> "Path":
+    def part(self, which: slice | NDArray[np.bool_]) -> "Path":
         """The same way, some of its sightings only."""
         return self._replace(
             times=self.times[which],

@@ -28,11 +28,19 @@ SEEN, APPROACHED = 6, 0.012  # frames in which a rear end must be seen, and the 
 MISSED = 0.7  # of that way, at most, over which it was not seen at a stretch: else two things were, by chance
 STEADY = 0.12  # lanes off their middle, half of the places of its side at most
 ROW, CLOSE = 3, 0.03  # vehicles, and 1/px of way, some twelve metres, from the rear end of one to the next
+EVEN = (
+    1.5  # times that: how much further apart two may be where all are far apart, for a metre is more with some cameras
+)
 BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
 OUT_OF_LINE, COMING_OVER = (
     0.35,
     0.6,
 )  # lanes from the row's usual side, outwards and towards the ego, of one of it at most
+CLEAR, OFTEN, WHEEL = (
+    40.0,
+    4,
+    0.65,
+)  # px: a distance row; sightings nearer than that; and camera heights that a wheel is wide
 AMISS = 0.003  # 1/px: how far off a rear end is measured at most
 
 
@@ -59,7 +67,12 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
             for frame, obstacle in _each(measures)
             if _whole(obstacle, measures) and _beside(obstacle, right, lanes)
         ]
-        rears = longest_row(rear_ends(whole))
+        widths = [
+            (float(way[frame]) + 1 / obstacle.base, obstacle.width)
+            for frame, obstacle in _each(measures)
+            if _whole(obstacle, measures) and _beside(obstacle, right, lanes) and obstacle.base > CLEAR
+        ]
+        rears = longest_row([rear for rear in rear_ends(whole) if not wheel(rear, widths)])
         if len(rears) < ROW:
             continue
         line = float(np.median([side for place, _, side in whole if min(abs(place - rear) for rear in rears) < AMISS]))
@@ -98,11 +111,22 @@ def in_rows(measures: Measures, lanes: Lanes, way: Floats) -> tuple[Measures, tu
     return measures._replace(tracks=renumbered), tuple(rows)
 
 
+def wheel(place: float, widths: Sequence[tuple[float, float]]) -> bool:
+    """Whether what is seen at a place is a wheel that lies apart from its body: never as wide as a vehicle, near as it comes.
+
+    Of every sighting from nearby the place and the width.
+    """
+    here = [width for at, width in widths if abs(at - place) < AMISS]
+    return len(here) >= OFTEN and float(np.percentile(here, 90)) < WHEEL
+
+
 def longest_row(rears: Sequence[float]) -> tuple[float, ...]:
-    """The most rear ends that follow one another closely."""
+    """The most rear ends that follow one another closely: by metres, roughly, or as the closest of them do."""
+    steps = np.diff(rears)
+    most = max(CLOSE, EVEN * min(float(np.percentile(steps, 25)), CLOSE)) if len(steps) else CLOSE
     parts: list[list[float]] = [[]]
     for rear in rears:
-        if parts[-1] and rear - parts[-1][-1] > CLOSE:
+        if parts[-1] and rear - parts[-1][-1] > most:
             parts.append([])
         parts[-1].append(rear)
     longest: list[float] = max(parts, key=len)

@@ -80,7 +80,7 @@ def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Flo
     if use.sum() < LEAST:
         return None
     drift = sideways[use] / filled[use]
-    turned = np.cumsum([0.0] + [step.turn or 0.0 for step in measures.steps])
+    turned = _turned(measures)
     found = np.abs(float(np.median(measures.points_x[use] + drift)) - measures.points_x) < ASIDE
     rest = measures.points_x - turned
     base = np.full(len(times), np.nan)
@@ -93,6 +93,16 @@ def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Flo
         return None
     column = turned + np.interp(times, times[known], base[known])
     return float(np.median(column[use] + drift)), column
+
+
+def _turned(measures: Measures) -> Floats:
+    """How far the camera turned since the first frame, in px; it goes on turning while too little is seen to tell."""
+    turns = np.array([np.nan if step.turn is None else step.turn for step in measures.steps])
+    known = np.isfinite(turns)
+    if not known.any():
+        return np.zeros(len(measures.times))
+    steps = np.interp(np.arange(len(turns)), np.flatnonzero(known), turns[known])
+    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def _skew(measures: Measures) -> float:

@@ -91,6 +91,15 @@ def swung_out_first(
     return [Candidate(path, "beside", score, True, swing.shift), *rest]
 
 
+def level_beside(
+    found: Sequence[Candidate], rows: Sequence[Row], measures: Measures, way: Floats, time: float
+) -> list[Candidate]:
+    """The same, but beside the ego, not ahead, what stood in a row at a place along the road that the camera has reached."""
+    place = float(np.interp(time, measures.times, way))
+    level = {row.tracks[at] for row in rows if (at := row.at(place)) is not None}
+    return [c._replace(how="beside") if c.how == "ahead" and c.path.number in level else c for c in found]
+
+
 def _straight_ahead(candidate: Candidate, swung: int, time: float) -> bool:
     path = candidate.path
     there = np.abs(path.times - time) <= 0.4

@@ -165,6 +165,16 @@ def test_turning_aside_moves_an_ego_whose_lines_are_lost() -> None:
     assert float(found.lanes.offset[-1]) == pytest.approx(0.5 + way, abs=0.1)
 
 
+def test_a_camera_goes_on_turning_while_too_little_is_seen_to_tell() -> None:
+    aside = np.clip((TIMES - 4.0) * 60, 0, 60) - np.clip((TIMES - 5.0) * 60, 0, 60)
+    steps = [step._replace(turn=-float(turn)) for step, turn in zip(straight_on().steps, np.diff(aside), strict=True)]
+    gaps = tuple(step._replace(turn=None) if 66 <= index < 70 else step for index, step in enumerate(steps))
+    lost = Lanes(2.5, np.full(len(TIMES), 0.5), np.where(TIMES > 3.5, 0.0, 0.4), 1.0)
+    seen = np.where((TIMES > 3.9) & (TIMES < 5.9), 320.0, 320 - aside)
+    whole, broken = (course(lost, filmed(seen, some), np.full(len(TIMES), 0.03)).steered for some in (steps, gaps))
+    assert float(np.abs(whole - broken).max()) < 0.05
+
+
 def test_lines_of_a_camera_that_turns_are_put_right_even_where_the_pace_is_measured_much_too_small() -> None:
     aside = np.clip((TIMES - 4.5) * 30, 0, 40)
     steps = tuple(
@@ -313,6 +323,9 @@ def test_an_ego_that_moves_out_and_back_hit_the_one_it_went_past() -> None:
     assert found is not None
     assert found.how == "passed"
     assert overtaken([seen], own._replace(moves=own.moves[:1]), 0.5, CONTACT, 360) is None
+    late = overtaken([seen.part(slice(38, None))], own, 0.5, CONTACT, 360)  # in sight when the ego had moved out
+    assert late is not None
+    assert late.how == "passed"
 
 
 def test_two_that_moved_towards_each_other_met_in_the_lane_between() -> None:
@@ -403,5 +416,7 @@ def test_of_one_in_the_next_lane_the_row_at_which_its_side_enters_the_picture_te
     assert level_with(longer, CONTACT - 1, (640, 360), lanes, False) is None
     two_lanes_off = a_path(np.full(len(TIMES), -1.8), 0.5, 120.0, cut=True)
     assert level_with(two_lanes_off, CONTACT - 1, (640, 360), lanes, False) is None
+    lately = beside.part(slice(int(np.argmax(TIMES > CONTACT - 1.7)), None))  # three times a second before, by chance
+    assert level_with(lately, CONTACT - 1, (640, 360), lanes, False) is None
     gaining = beside._replace(front=16.0 * np.exp(0.5 * TIMES))
     assert level_with(gaining, CONTACT - 2.5, (640, 360), lanes, False) is not True

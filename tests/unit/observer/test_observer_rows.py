@@ -12,8 +12,8 @@ from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.obstacles import Obstacle
 from vlmrec.observer.paths import path_of
-from vlmrec.observer.rows import Row, in_rows, longest_row, rear_ends
-from vlmrec.observer.swings import Swing, came_over, swinger, swung_out_first
+from vlmrec.observer.rows import Row, in_rows, longest_row, rear_ends, wheel
+from vlmrec.observer.swings import Swing, came_over, level_beside, swinger, swung_out_first
 from vlmrec.observer.tracks import Sighting, Track
 
 Floats = NDArray[np.float64]
@@ -102,6 +102,18 @@ def test_what_stands_far_apart_is_no_row() -> None:
     assert longest_row(()) == ()
 
 
+def test_a_gap_as_the_others_of_a_row_have_parts_no_row() -> None:
+    assert longest_row((0.01, 0.034, 0.058, 0.091, 0.115)) == (0.01, 0.034, 0.058, 0.091, 0.115)
+
+
+def test_what_is_never_wide_from_nearby_is_a_wheel_and_no_rear_end() -> None:
+    narrow = [(0.05 + 0.0005 * (step % 3), 0.5) for step in range(8)]
+    assert wheel(0.0505, narrow)
+    assert not wheel(0.0505, [*narrow, (0.0505, 1.4), (0.0505, 1.5)])
+    assert not wheel(0.07, narrow)
+    assert not wheel(0.0505, narrow[:3])
+
+
 def test_two_vehicles_are_no_row() -> None:
     measures, lanes = film(cars=2)
     assert in_rows(measures, lanes, WAY) == (measures, ())
@@ -146,3 +158,12 @@ def test_what_swung_out_comes_first_but_not_before_what_is_straight_ahead() -> N
     assert swung_out_first([straight], swing, paths, CONTACT) == [straight]
     aside = straight._replace(path=ahead._replace(across=ahead.across + 0.4))
     assert [c.path.number for c in swung_out_first([aside], swing, paths, CONTACT)] == [2, 9]
+
+
+def test_one_of_a_row_that_the_camera_has_reached_is_beside_it() -> None:
+    measures, lanes = film(2)
+    apart, rows = in_rows(measures, lanes, WAY)
+    ahead = [Candidate(path_of(track, apart, lanes), "ahead", 0.5, True) for track in apart.tracks]
+    level = float(np.interp(REARS[2] + 0.003, WAY, TIMES))
+    found = level_beside(ahead, rows, apart, WAY, level)
+    assert [c.how for c in found] == ["beside" if c.path.number == rows[0].tracks[2] else "ahead" for c in ahead]

@@ -12,6 +12,7 @@ from vlmrec.observer.conduct import paces
 from vlmrec.observer.halting import halt_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
+from vlmrec.observer.merging import parted
 from vlmrec.observer.paths import Path
 from vlmrec.observer.pieces import joined
 from vlmrec.observer.scene import Keeping
@@ -198,3 +199,17 @@ def test_whether_it_had_stopped_is_open_where_its_foot_leaps() -> None:
     leaping = standing()._replace(near=standing().near * (1 + 0.1 * np.sin(40 * TIMES)))
     halt = halt_of(leaping, WAY, CONTACT)
     assert halt is None or halt.stood is None
+
+
+def test_two_that_grow_together_are_told_apart_by_the_leap_of_the_one_that_both_are_followed_as() -> None:
+    nearer, beyond = standing(0, 0.8, pace=0.5), standing(1, 1.8, pace=0.5)
+    leapt = beyond._replace(
+        inner=np.where(TIMES < 2.0, beyond.inner, nearer.inner),
+        across=np.where(TIMES < 2.0, beyond.across, nearer.across),
+    )
+    one, other = parted([nearer.first(33), leapt])
+    assert float(other.times[-1]) < 2.0
+    assert (one.number, len(one.times)) == (0, len(TIMES))
+    assert np.allclose(one.inner, nearer.inner)
+    kept = parted([standing(0, 0.3, pace=0.5).first(33), leapt])  # nothing was lost there
+    assert len(kept[1].times) == len(TIMES)
