@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 MIN_POINTS = 10
 HALF = 0.5  # corners are tracked on a picture of half the size
 AGREE = 1.5  # px that the median far point may miss by
+ROLLED = 0.7  # of what it misses by without a roll: where the camera did roll, that explains at least the rest
 
 
 class CameraStep(NamedTuple):
@@ -59,8 +60,9 @@ def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float
 def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | None]:
     """Turn and dip of what lies above the horizon, beside its growing as the camera comes nearer.
 
-    A blow from the side rolls the camera, too: where turn and dip alone don't explain the points, a roll may. None where
-    the points don't agree. ``places`` are relative to the vanishing point.
+    A blow from the side rolls the camera, too: where turn and dip alone don't explain the points, a roll may. The points lie
+    above the vanishing point, and so its turn can't be told from the roll then. None where the points don't agree.
+    ``places`` are relative to the vanishing point.
     """
     if len(moved) < 8:
         return None, None
@@ -68,11 +70,11 @@ def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | Non
     design[0::2, 0], design[1::2, 1] = 1, 1
     design[0::2, 2], design[1::2, 2] = places[:, 0], places[:, 1]
     design[0::2, 3], design[1::2, 3] = -places[:, 1], places[:, 0]
-    for unknowns in (3, 4):
-        fit, miss = _robust_fit(design[:, :unknowns], moved.reshape(-1))
-        if miss <= AGREE:
-            return float(fit[0]), float(fit[1])
-    return None, None
+    fit, missed = _robust_fit(design[:, :3], moved.reshape(-1))
+    if missed > AGREE:
+        fit, miss = _robust_fit(design, moved.reshape(-1))
+        return None, float(fit[1]) if miss <= min(AGREE, ROLLED * missed) else None
+    return float(fit[0]), float(fit[1])
 
 
 def _robust_fit(design: Floats, wanted: Floats) -> tuple[Floats, float]:
