@@ -18,8 +18,6 @@ Floats = NDArray[np.float64]
 
 MIN_POINTS = 10
 HALF = 0.5  # corners are tracked on a picture of half the size
-AGREE = 1.5  # px that the median far point may miss by
-ROLLED = 0.7  # of what it misses by without a roll: where the camera did roll, that explains at least the rest
 
 
 class CameraStep(NamedTuple):
@@ -60,32 +58,23 @@ def camera_step(before: Gray, after: Gray, ground: Gray, time: float, gap: float
 def _far_shift(places: Floats, moved: Floats) -> tuple[float | None, float | None]:
     """Turn and dip of what lies above the horizon, beside its growing as the camera comes nearer.
 
-    A blow from the side rolls the camera, too: where turn and dip alone don't explain the points, a roll may. The points lie
-    above the vanishing point, and so its turn can't be told from the roll then. None where the points don't agree.
-    ``places`` are relative to the vanishing point.
+    None where the points don't agree. ``places`` are relative to the vanishing point.
     """
     if len(moved) < 8:
         return None, None
-    design = np.zeros((2 * len(places), 4))
+    design = np.zeros((2 * len(places), 3))
     design[0::2, 0], design[1::2, 1] = 1, 1
     design[0::2, 2], design[1::2, 2] = places[:, 0], places[:, 1]
-    design[0::2, 3], design[1::2, 3] = -places[:, 1], places[:, 0]
-    fit, missed = _robust_fit(design[:, :3], moved.reshape(-1))
-    if missed > AGREE:
-        fit, miss = _robust_fit(design, moved.reshape(-1))
-        return None, float(fit[1]) if miss <= min(AGREE, ROLLED * missed) else None
-    return float(fit[0]), float(fit[1])
-
-
-def _robust_fit(design: Floats, wanted: Floats) -> tuple[Floats, float]:
-    """Least squares in which outliers count for little, and the median miss."""
+    wanted = moved.reshape(-1)
     weight = np.ones(len(wanted))
-    fit, miss = np.zeros(design.shape[1]), np.zeros(len(wanted))
+    fit, miss = np.zeros(3), np.zeros(len(wanted))
     for _ in range(5):
         fit = np.asarray(np.linalg.lstsq(design * weight[:, None], wanted * weight, rcond=None)[0], np.float64)
         miss = np.abs(wanted - design @ fit)
         weight = 1 / np.sqrt(1 + (miss / max(0.3, 1.5 * float(np.median(miss)))) ** 2)
-    return fit, float(np.median(miss))
+    if float(np.median(miss)) > 1.5:
+        return None, None
+    return float(fit[0]), float(fit[1])
 
 
 def _ground_dip(rows: Floats, moved: Floats) -> float | None:

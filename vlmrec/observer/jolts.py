@@ -55,7 +55,7 @@ def find_jolts(steps: Sequence[CameraStep]) -> tuple[Jolt, ...]:
             free &= np.abs(times - times[best]) > 1.0
             continue
         # In a quiet burst a third of its largest jump is no more than the road's own restlessness.
-        least = max(0.3 * min(jump, MOST), min(LOUD * usual, 0.8 * jump))
+        least = max(0.3 * jump, min(LOUD * usual, 0.8 * jump))
         first = _onset(steps, jumps, int(np.flatnonzero(inside & (jumps >= least))[0]))
         found.append(Jolt(float(times[first]), ratio, jump))
         free &= np.abs(times - times[best]) > 1.0
