@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.conduct import paces
+from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, since_leap, untorn
+from vlmrec.observer.pieces import coincide
 from vlmrec.observer.road import DARK
 
 Floats = NDArray[np.float64]
@@ -22,12 +24,14 @@ SWUNG_OUT = 0.1  # lanes across just before the contact, of a vehicle that begin
 STILL = 0.07  # lanes, the same where there is no more than measuring errors
 SETTLED = 0.03  # lanes that a standing vehicle's place spreads, at most, where it is near
 GAP = 0.25  # s without a sighting: what is followed may then be the next vehicle
-ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
 LATELY, ASIDE = 0.8, 0.33  # s before the contact, and lanes from the camera to its side: nearer may be in the way
+OFF = 0.25  # lanes from the camera to the side of what doesn't touch the ego
+SEEN = 3  # sightings in that time: one seen less often is as good as out of sight
 IN_FRONT = 0.4  # lanes from the camera to its middle
 ONCOMING = -0.5  # of the ego's pace
 SPRUNG_UP = 0.5  # of its score, what another must have that came nearer all the while
 IN_THE_WAY = 0.8  # lanes to the side of the camera
+FOLLOWED = 6  # sightings up to the contact: in fewer, nothing was followed
 
 
 class Candidate(NamedTuple):
@@ -54,7 +58,7 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
             continue
         ahead = _ahead(path, time, height)
         beside = None if dark else _beside(path, time, height)
-        aloof = 0.0 if closing(path, time) else ALOOF
+        aloof = 0.0 if closing(path, time) and not _keeps_off(path, time) else ALOOF
         if ahead is not None and (beside is None or ahead >= beside):
             found.append(Candidate(path, "ahead", ahead - aloof, True))
         elif beside is not None:
@@ -63,12 +67,13 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
     if not found:
         return _passed(paths, time, height)
     # A rear breaks into pieces when it fills the picture: what has just appeared is no second vehicle.
-    found = _swung_out_first(_longest_first(found, time), time)
+    found = _swung_out_first(_longest_first(found, paths, time), time)
     rest = [
         c
         for c in found[1:]
         if c.path.times[0] < time - 1.0
-        and not _coincide(c, found[0])
+        and (c.path.times <= time + 0.05).sum() >= FOLLOWED
+        and not coincide(c.path, found[0].path)
         and not _swings_out_alone(found, time)
         and not _goes_by(c.path, time, measures, way)
         and not _left_behind(c, found[0], time)
@@ -80,12 +85,12 @@ def candidates(paths: Sequence[Path], time: float, measures: Measures, way: Floa
 def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) -> bool:
     """Whether it was only beside the ego's way: it came along the road on its own side, or it is a barrier, always as near."""
     before = path.times <= time + 0.05
-    last = before & (path.times > min(time, float(path.times[before][-1])) - LATELY)
+    end = min(time, float(path.times[before][-1]))
+    if _keeps_off(path, end):
+        return True
+    last = before & (path.times > end - LATELY)
     if last.sum() < 5 or float(np.abs(path.inner[last]).min()) < ASIDE:
         return False
-    near, inner = path.near[last], path.inner[last]
-    if float(np.ptp(near)) < 0.08 * float(near.max()) and float(np.ptp(inner)) < STILL:
-        return True
     if way is None:
         return False
     windows = paces(path, np.interp(path.times, measures.times, way), time)
@@ -93,8 +98,9 @@ def _goes_by(path: Path, time: float, measures: Measures, way: Floats | None) ->
 
 
 def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
-    """Whether it had been out of sight for a while when another was right in the ego's way, and coming nearer."""
-    if first.how != "ahead" or one.path.times[-1] > time - LATELY:
+    """Whether it had been out of sight for a while, or nearly so, when another was right in the ego's way, and coming nearer."""
+    lately = (one.path.times > time - LATELY) & (one.path.times <= time + 0.05)
+    if first.how != "ahead" or lately.sum() >= SEEN:
         return False
     at_last = (first.path.times > time - 0.3) & (first.path.times <= time + 0.1)
     if not at_last.any() or not closing(first.path, time):
@@ -103,14 +109,14 @@ def _left_behind(one: Candidate, first: Candidate, time: float) -> bool:
     return in_front or float(np.abs(first.path.inner[at_last]).min()) < ASIDE
 
 
-def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
+def _longest_first(found: Sequence[Candidate], paths: Sequence[Path], time: float) -> list[Candidate]:
     """The same, but first the one followed for longest of those that are about as likely as the likeliest, or a part of it.
 
     What has just appeared in mid-road is a piece of something, of a barrier or of paint; where another was coming
     nearer all the while, that one need not be as near.
     """
     first = found[0]
-    if first.path.times[0] < time - 1.0:
+    if with_history(first.path, paths, time).times[0] < time - 1.0:
         return list(found)
     alike = [c for c in found[1:] if c.path.times[0] < time - 1.0 and c.score > _enough(c, first, time) * first.score]
     if not alike:
@@ -121,7 +127,7 @@ def _longest_first(found: Sequence[Candidate], time: float) -> list[Candidate]:
 
 def _enough(one: Candidate, first: Candidate, time: float) -> float:
     """The share of the likeliest one's score that is enough for another that was followed for longer."""
-    if _coincide(one, first):
+    if coincide(one.path, first.path):
         return 0.6
     return SPRUNG_UP if _stays_aside(first.path, time) and closing(one.path, time) else 0.85
 
@@ -130,18 +136,6 @@ def _stays_aside(path: Path, time: float) -> bool:
     """Whether it sprang up in mid-road and kept its place beside the ego's way, as a piece of a barrier does."""
     inner = path.inner[path.times <= time + 0.05]
     return bool(not path.cut[0] and np.abs(inner).min() >= ASIDE and np.ptp(inner) < 2 * STILL)
-
-
-def _coincide(one: Candidate, other: Candidate) -> bool:
-    """Whether two tracks run where only one vehicle has room: parts of one."""
-    a, b = one.path, other.path
-    both = np.intersect1d(a.times, b.times)
-    if len(both) < 3:
-        return False
-    in_a, in_b = np.isin(a.times, both), np.isin(b.times, both)
-    aside = float(np.median(np.abs(a.beside[in_a] - b.beside[in_b])))
-    ahead = float(np.median(np.abs(1 / a.near[in_a] - 1 / b.near[in_b])))
-    return aside < ROOM_ASIDE and ahead < ROOM_AHEAD
 
 
 def come_over(path: Path, time: float) -> float | None:
@@ -204,6 +198,16 @@ def closing(path: Path, time: float) -> bool:
     sides = (np.abs(path.beside), np.abs(path.inner))
     come_over = max(float(np.median(side[first]) - np.median(side[end])) for side in sides)
     return grown > NEARER or come_over > COME_OVER
+
+
+def _keeps_off(path: Path, time: float) -> bool:
+    """Whether it stayed beside the ego's way lately, no nearer along the road or across it than before: a barrier, say."""
+    last = (path.times > time - LATELY) & (path.times <= time + 0.05)
+    near, inner = path.near[last], path.inner[last]
+    if len(near) < 8 or float(np.abs(inner).min()) < OFF or float(np.ptp(inner)) >= STILL:
+        return False
+    steady = np.abs(near - np.median(near)) < 0.02 * np.median(near)
+    return float(steady.mean()) > 0.85
 
 
 def _ahead(path: Path, time: float, height: int) -> float | None:

@@ -164,6 +164,8 @@ def contact_area(scene: Scene, party: Party) -> Finding:
     span = (contact.time - 0.3, contact.time + 0.3)
     if rival.small > 0:
         return unknown("what was hit is narrower than a car")
+    if rival.place == "edge" and rival.stood > 0 and rival.keeping.moves:
+        return unknown("it turned out of the roadside into the ego's way")
     if rival.how == "ahead" and abs(rival.at_contact) <= 0.35 and not rival.alongside:
         value = "front" if party is Party.SELF else "rear"
         return observed(value, "it was straight ahead", *span, rival.confidence)
@@ -217,6 +219,8 @@ def lane_line(scene: Scene, party: Party) -> Finding:
         return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or roadway.divider is None or roadway.divider_tint != "white" or move.start is None:
         return unknown("not measured")
+    if party is Party.OTHER and scene.rival is not None and scene.rival.place == "edge":
+        return unknown("it crossed the road's edge line, and whether another is not seen")
     return observed(f"{roadway.divider}_white", "how much of it is painted", scene.start, move.start + 0.5, 0.75)
 
 
@@ -227,6 +231,8 @@ def centre_line_crossed(scene: Scene, party: Party) -> Finding:
         return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or tint is None or move.start is None or move.end is None:
         return unknown("not measured")
+    if tint == "yellow" and party is Party.OTHER and scene.rival is not None and scene.rival.place == "edge":
+        return unknown("it came from the roadside: whatever line is yellow, it is not the one it crossed")
     return observed("yes" if tint == "yellow" else "no", f"the crossed line is {tint}", move.start, move.end, 0.75)
 
 

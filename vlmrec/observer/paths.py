@@ -118,12 +118,18 @@ def path_of(track: Track, measures: Measures, lanes: Lanes, column: Floats | Non
 def untorn(path: Path, until: float) -> Path:
     """The same way, without what it leaps to shortly before ``until`` after a second at one place: that is another thing.
 
-    One that was moving across before goes on; it may cross.
+    One that was moving across before goes on; it may cross. And of one beside the ego's way the side that faces it must leap,
+    too: else the picture only shows more of it, or less.
     """
     count = whole_until(path.times, path.across, until)
     if count == len(path.times):
         return path
-    before = path.across[:count][path.times[:count] > path.times[count - 1] - STEADY]
+    last = slice(int(np.searchsorted(path.times, path.times[count - 1] - STEADY, side="right")), count)
+    if float(np.median(path.inner[last])) * float(np.median(path.beside[last])) > 0:
+        count = max(count, whole_until(path.times, path.inner + path.ego, until))
+        if count == len(path.times):
+            return path
+    before = path.across[last]
     settled = len(before) >= 8 and float(np.ptp(before)) < LEAP
     return path.first(count) if settled else path
 

@@ -25,6 +25,8 @@ FOLLOWED, PAUSE = (
     1.0,
     0.3,
 )  # s that the earlier one was followed at least; and between its end and the later's beginning
+ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
+NO_ROOM = 0.15  # lanes between the sides of two vehicles beside each other, at least
 NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``
 
 
@@ -73,6 +75,27 @@ def _takes_over(earlier: Path, later: Path) -> bool:
         return False
     sides = abs(float(earlier.beside[last] - later.beside[0])), abs(float(earlier.inner[last] - later.inner[0]))
     return min(sides) < ASIDE
+
+
+def coincide(a: Path, b: Path) -> bool:
+    """Whether two run where only one vehicle has room: parts of one, such as its rear and its side."""
+    both = np.intersect1d(a.times, b.times)
+    if len(both) < 3:
+        return False
+    a, b = a.part(np.isin(a.times, both)), b.part(np.isin(b.times, both))
+    if float(np.median(np.abs(1 / a.near - 1 / b.near))) >= ROOM_AHEAD:
+        return False
+    return float(np.median(np.abs(a.beside - b.beside))) < ROOM_ASIDE or _gap(a, b) < NO_ROOM
+
+
+def _gap(a: Path, b: Path) -> float:
+    """Lanes between two that are on one side of the camera's way."""
+    side = float(np.sign(np.median(a.beside)))
+    if side * float(np.median(b.beside)) <= 0:
+        return float("inf")
+    first, second = (a, b) if side * float(np.median(a.inner - b.inner)) <= 0 else (b, a)
+    far_side = 2 * first.beside - first.inner
+    return float(np.median(side * (second.inner - far_side)))
 
 
 def _end(path: Path, times: Floats, way: Floats, part: slice) -> tuple[float, float] | None:

@@ -133,9 +133,8 @@ def overtaking_side(scene: Scene, party: Party) -> Finding:
     rival = scene.rival
     if party is not Party.SELF or rival is None or overtaking(scene, party).value not in ("cut_in", "passing"):
         return unknown("not measured")
-    return observed(
-        "left" if rival.inner > 0 else "right", "the passed one was on that side", rival.start, rival.end, 0.75
-    )
+    on_right = (rival.beside if rival.stood > 0 else rival.inner) > 0  # who sets off may be in the ego's way by then
+    return observed("left" if on_right else "right", "the passed one was on that side", rival.start, rival.end, 0.75)
 
 
 def overtaking_gap(scene: Scene, party: Party) -> Finding:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.candidates import Candidate, is_dark
+from vlmrec.observer.candidates import FOLLOWED, Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
 from vlmrec.observer.halting import halt_of
 from vlmrec.observer.heading import heading_of
@@ -46,7 +46,7 @@ def rival_from(
 
     ``home`` is the ego's place in lanes before it moved.
     """
-    if (candidate.path.times <= time + 0.05).sum() < 6:
+    if (candidate.path.times <= time + 0.05).sum() < FOLLOWED:
         return None  # too little, whatever it may have been a part of
     path = with_history(candidate.path, paths, time)
     before = path.times <= time + 0.05

@@ -28,6 +28,7 @@ STRIP = (
     0.10,
     0.93,
 )  # of the picture's height: rows below the vanishing point, and in the picture, where lines are sought
+SETTLING = 1.0  # s before and after a knock in which the lines may be hidden, or the comb on its way to others
 NEARBY = 1.0  # s around a frame within which lines and turns are reconciled
 
 
@@ -64,6 +65,25 @@ def course(lanes: Lanes, measures: Measures, pace: Floats, knocks: Sequence[floa
     shift = np.floor(offset[0])
     slipped = lanes.offset + np.round(offset - lanes.offset)
     return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column, steered)
+
+
+def put_right(comb: Lanes, steered: Floats, times: Floats, knock: float) -> Lanes:
+    """The comb without the whole lanes that it slipped aside about ``knock``, when a vehicle hid the lines, or they ended.
+
+    Lines look the same after a lane. An ego that didn't steer there has not gone as far as the next one, whether the blow
+    turned it or not: neither its heading up to the knock nor that all the way bears such a move out.
+    """
+    before, after = (times > knock - 2 * SETTLING) & (times < knock - SETTLING), times > knock + SETTLING
+    if before.sum() < LEAST // 2 or after.sum() < LEAST or not np.isfinite(steered).all():
+        return comb
+    first, last = (float(np.median(comb.offset[part])) for part in (before, after))
+    headed, hit = float(np.median(steered[before])), float(np.interp(knock, times, steered))
+    slips = {round(last - first - (gone - headed)) for gone in (hit, float(np.median(steered[after])))}
+    if len(slips) != 1 or (slipped := slips.pop()) * (last - first) <= 0:
+        return comb
+    offset = np.where(times > knock, comb.offset - slipped, comb.offset)
+    offset[(times >= knock - SETTLING) & (times <= knock + SETTLING)] = first
+    return comb._replace(offset=offset)
 
 
 def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Floats] | None:

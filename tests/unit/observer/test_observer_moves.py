@@ -420,3 +420,18 @@ def test_of_one_in_the_next_lane_the_row_at_which_its_side_enters_the_picture_te
     assert level_with(lately, CONTACT - 1, (640, 360), lanes, False) is None
     gaining = beside._replace(front=16.0 * np.exp(0.5 * TIMES))
     assert level_with(gaining, CONTACT - 2.5, (640, 360), lanes, False) is not True
+
+
+def test_one_that_set_off_from_the_roadside_was_passed_on_its_left_and_crossed_no_lane_line_that_is_known() -> None:
+    out = Keeping(0.0, CONTACT, (Move(4.0, CONTACT, -0.6, 0.9),), 0.0)
+    rival = a_rival(0.8, out, place="edge", stood=0.85, inner=-0.05, at_contact=0.2)
+    scene = a_scene(rival, STILL)._replace(roadway=Roadway(divider="solid", divider_tint="white"))
+    assert relations.overtaking(scene, Party.SELF).value == "passing"
+    assert relations.overtaking_side(scene, Party.SELF).value == "left"
+    assert motions.maneuver(scene, Party.OTHER).value == "lane_change"
+    assert motions.lane_line(scene, Party.OTHER).value is None
+    assert motions.contact_area(scene, Party.OTHER).value is None
+    golden = scene._replace(roadway=Roadway(divider="solid", divider_tint="yellow"))
+    assert motions.centre_line_crossed(golden, Party.OTHER).value is None
+    in_lane = scene._replace(rival=rival._replace(place="lane", stood=0.0))
+    assert motions.lane_line(in_lane, Party.OTHER).value == "solid_white"
