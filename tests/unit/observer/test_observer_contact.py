@@ -30,3 +30,26 @@ def test_of_two_loud_knocks_that_which_took_most_of_the_pace_at_once_is_the_coll
     assert found.time == 7.0
     slowing = np.interp(TIMES, [0, 5.5, 9.0], [1.0, 1.0, 0.1])
     assert contact.find_contact(a_drive(slowing), knocks) == (None, None)
+
+
+def test_a_knock_after_which_the_ego_kept_its_pace_up_to_a_louder_one_is_the_road_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    knocks = (Jolt(6.2, 6.0, 15.0), Jolt(5.2, 5.0, 14.0))
+    hit = np.interp(TIMES, [0, 6.2, 6.5, 8.5], [1.0, 1.0, 0.75, 0.0])
+    found, _ = contact.find_contact(a_drive(hit), knocks)
+    assert found is not None
+    assert found.time == 6.2
+    by_both = np.interp(TIMES, [0, 5.2, 5.5, 8.5], [1.0, 1.0, 0.85, 0.0])
+    assert contact.find_contact(a_drive(by_both), knocks) == (None, None)
+
+
+def test_a_knock_that_the_ego_drove_on_from_for_more_than_a_second_is_no_collision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    for begins, is_one in ((4.6, True), (6.1, False)):
+        pace = np.interp(TIMES, [0, begins, begins + 1.6], [1.0, 1.0, 0.4])
+        found, _ = contact.find_contact(a_drive(pace), (Jolt(4.6, 5.3, 7.0),))
+        assert (found is not None) is is_one
