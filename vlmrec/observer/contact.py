@@ -16,6 +16,7 @@ BRAKED = 0.65  # of the pace right before: below it, no more than three seconds 
 FULL, HALTED = 0.85, 0.15  # of the usual pace: the ego drove on as ever; it hardly moves
 UNSLOWED, NO_QUIETER = 0.95, 0.9  # of the pace before: the ego drove on; of a knock's strength
 RINGING = 0.8  # s from one knock to the next, at least
+SOON, AS_EVER = (0.8, 1.4), 0.97  # s after a knock by which the ego has begun to slow down; of its pace before
 AROUND = 0.4  # s to either side of a knock
 OWN_HALF = 0.33  # lanes: half the ego's width, on a narrow lane
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
@@ -31,7 +32,7 @@ def find_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Can
     for jolt in jolts:
         if _driven_on(view, jolt, jolts):
             continue
-        slowed = _slowed(view, jolt.time)
+        slowed = _slowed(view, jolt.time) and not _as_ever(view, jolt.time)
         cut_off = start + 2.0 < jolt.time and until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
         if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
             fit.append((jolt, slowed))
@@ -116,6 +117,12 @@ def _stopped_dead(view: View, time: float) -> bool:
     """Whether most of the pace went within a third of a second: no brakes do that."""
     before, after = view.pace_in(time - 0.7, time - 0.1), view.pace_in(time + 0.3, time + 0.8)
     return before is not None and after is not None and after < 0.3 * before and before > SLOWED * view.usual
+
+
+def _as_ever(view: View, time: float) -> bool:
+    """Whether the ego hadn't begun to slow down a second after ``time``: what made it brake later was something else."""
+    before, soon = view.pace_in(time - 1.0, time - 0.1), view.pace_in(time + SOON[0], time + SOON[1])
+    return before is not None and soon is not None and soon > AS_EVER * before
 
 
 def calm(view: View, jolts: Sequence[Jolt]) -> float:

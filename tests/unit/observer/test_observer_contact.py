@@ -43,3 +43,13 @@ def test_a_bump_that_the_ego_drove_on_from_to_a_knock_that_slowed_it_down_is_not
     assert found.time == 6.0
     at_first = np.interp(TIMES, [0, 4.7, 6.7], [1.0, 1.0, 0.1])
     assert contact.find_contact(a_drive(at_first), knocks) == (None, None)
+
+
+def test_a_knock_that_the_ego_drove_on_from_for_more_than_a_second_is_no_collision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    for begins, is_one in ((4.6, True), (6.1, False)):
+        pace = np.interp(TIMES, [0, begins, begins + 1.6], [1.0, 1.0, 0.4])
+        found, _ = contact.find_contact(a_drive(pace), (Jolt(4.6, 5.3, 7.0),))
+        assert (found is not None) is is_one
