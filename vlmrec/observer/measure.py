@@ -148,7 +148,7 @@ def stand(measures: Measures, odd: Sequence[Mask], flats: Sequence[Mask], darks:
         flat, dark = np.zeros_like(mask), np.zeros_like(mask)
         flat[model.top :], dark[model.top :] = flats[index], darks[index]
         found = find_obstacles(mask, model, here, flat=flat, edges=within)
-        found += find_gaps(dark, model, here, found, within)
+        found += find_gaps(dark, mask, model, here, found, within)
         obstacles.append(tuple(sorted(found, key=lambda obstacle: -obstacle.base)))
     paces = [0.0] + [max(0.0, (step.pace or 0.0) * step.gap) for step in measures.steps]
     tracks = follow(

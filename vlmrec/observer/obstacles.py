@@ -89,15 +89,23 @@ def find_obstacles(
 
 
 def find_gaps(
-    dark: Mask, model: RoadModel, point: Vanishing, found: Sequence[Obstacle], edges: tuple[float, float]
+    dark: Mask,
+    mask: Mask,
+    model: RoadModel,
+    point: Vanishing,
+    found: Sequence[Obstacle],
+    edges: tuple[float, float] = (-np.inf, np.inf),
 ) -> list[Obstacle]:
     """Vehicles that look like the road, and so aren't among those ``found``: each by the dark gap under it.
 
-    ``dark`` masks what is darker than any shade. What is near, or behind, one that was found may be a part of it.
+    ``dark`` masks what is darker than any shade, ``mask`` all that is off the road. Beneath a gap there is nothing but road:
+    else it is a window. What is near one that was found, or behind it, may be a part of it.
     """
-    rows = np.arange(model.top + 4, len(dark))
-    band = _sills(dark, rows, point)
-    bases = np.where(band.any(axis=0), rows[len(rows) - 1 - np.argmax(band[::-1], axis=0)], 0).astype(np.float64)
+    rows, height = np.arange(model.top + 4, len(dark)), np.arange(len(dark))[:, None]
+    band = _sills(dark & (height <= model.floor[None, :]), rows, point)
+    lowest = rows[len(rows) - 1 - np.argmax(band[::-1], axis=0)]
+    window = (mask & (height > lowest + 1) & (height <= model.floor[None, :])).sum(axis=0) > SILL_PX
+    bases = np.where(band.any(axis=0) & ~window, lowest, 0).astype(np.float64)
     across = (np.arange(len(bases)) - point.x) / np.maximum(bases - point.y, 1.0)
     bases = np.where((across >= edges[0]) & (across <= edges[1]), bases, 0.0)
     gaps = [_measure(bases, first, last, model, point, dark.shape[1]) for first, last in _runs(bases, point.y)]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.lanes import COLUMNS, Lanes, fit_lanes, lasting
-from vlmrec.observer.obstacles import find_gaps, find_obstacles
+from vlmrec.observer.obstacles import Obstacle, find_gaps, find_obstacles
 from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, dark_pixels
 from vlmrec.observer.verge import road_edges
 
@@ -15,7 +15,6 @@ Floats = NDArray[np.float64]
 
 HEIGHT, WIDTH = 360, 640
 POINT = Vanishing(320.0, 160.0, 0.9)
-OPEN = (-np.inf, np.inf)
 BARE = np.full(WIDTH, HEIGHT - 3)
 
 
@@ -107,27 +106,36 @@ def test_two_vehicles_beside_each_other_at_one_distance_stay_two_where_their_sid
     assert len(find_obstacles(mask, model(), POINT)) == 3
 
 
+def gaps(dark: Mask, found: list[Obstacle], mask: Mask | None = None) -> list[Obstacle]:
+    return find_gaps(dark, dark if mask is None else mask, model(), POINT, found)
+
+
 def test_a_vehicle_with_panels_like_the_road_is_told_by_the_dark_gap_beneath() -> None:
     gap = scenery((350, 400, 209), top=202)
     assert find_obstacles(gap, model(), POINT) == []
-    (vehicle,) = find_gaps(gap, model(), POINT, [], OPEN)
+    (vehicle,) = gaps(gap, [])
     assert (vehicle.left, vehicle.right, vehicle.base) == (350, 400, 209 - POINT.y)
-    assert find_gaps(gap, model(), POINT, [], (-2.0, 0.5)) == []  # beyond the road's edge
+    assert find_gaps(gap, gap, model(), POINT, [], (-2.0, 0.5)) == []  # beyond the road's edge
 
 
 @pytest.mark.parametrize(
     "lying", [(350, 400, 209, 206), (350, 365, 209, 202)], ids=["a crack across the road", "a drain"]
 )
 def test_what_is_dark_but_lower_or_narrower_than_such_a_gap_is_none(lying: tuple[int, int, int, int]) -> None:
-    assert find_gaps(scenery(lying[:3], top=lying[3]), model(), POINT, [], OPEN) == []
+    assert gaps(scenery(lying[:3], top=lying[3]), []) == []
+
+
+def test_a_window_has_something_else_than_road_beneath_it() -> None:
+    window = scenery((350, 400, 209), top=202)
+    assert gaps(window, [], window | scenery((345, 405, 240), top=234)) == []
 
 
 def test_dark_windows_and_the_gap_beside_a_wheel_are_parts_of_the_vehicle_that_was_found() -> None:
     found = find_obstacles(scenery((340, 410, 214)), model(), POINT)
     assert len(found) == 1
-    assert find_gaps(scenery((350, 400, 190), top=180), model(), POINT, found, OPEN) == []
-    assert find_gaps(scenery((300, 338, 209), top=200), model(), POINT, found, OPEN) == []
-    assert len(find_gaps(scenery((200, 238, 209), top=200), model(), POINT, found, OPEN)) == 1
+    assert gaps(scenery((350, 400, 190), top=180), found) == []
+    assert gaps(scenery((300, 338, 209), top=200), found) == []
+    assert len(gaps(scenery((200, 238, 209), top=200), found)) == 1
 
 
 def test_shade_is_lighter_than_the_gap_under_a_vehicle_and_at_night_nothing_tells_them_apart() -> None:
