@@ -119,6 +119,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("not measured")
     if rival.heading != "same":
         return unknown("which way it went is not known")
+    if rival.how == "passed":
+        return unknown("it was out of sight by then")
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
