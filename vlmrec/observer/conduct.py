@@ -26,6 +26,7 @@ NEXT = 0.85  # lanes between the camera and the near side of one in the next lan
 SHORT = (
     0.5  # of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that
 )
+BUMPER = 0.85  # of the row below it on the road: the row of a bumper's lower edge, a sixth of the camera's height up
 WATCHED = 4  # sightings a second before that it takes to say that it has been beside the ego all the while
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said
 
@@ -85,7 +86,7 @@ def level_with(path: Path, first: float, size: tuple[int, int], lanes: Lanes | N
 
     One that is just going past is in between, too, and by night the edge of the headlights' pool may be what is seen.
     The side of one in the next lane enters the picture a car's length or less ahead of the camera; if what is seen of
-    it is no longer than the way to there, its rear is no farther ahead than the ego's own front.
+    it is no longer than the way to there, its rear is no farther ahead than the ego's own front. Its far end is a bumper.
     """
     width, height = size
     around, before = np.abs(path.times - first) <= 0.5, np.abs(path.times - first + 1.0) <= 0.5
@@ -97,7 +98,7 @@ def level_with(path: Path, first: float, size: tuple[int, int], lanes: Lanes | N
     steady = before.sum() >= WATCHED and 0.7 < float(np.median(path.front[before])) / front < 1.4
     aside = abs(float(np.median(path.inner[around])))
     enters = width / 2 / (aside * lanes.spacing) if lanes is not None and aside < NEXT else np.inf
-    return True if (front > LEVEL * height or front >= SHORT * enters) and steady and not dark else None
+    return True if (front > LEVEL * height or front >= BUMPER * SHORT * enters) and steady and not dark else None
 
 
 def paces(path: Path, way: Floats, until: float, length: float = 0.8) -> list[Pace]:

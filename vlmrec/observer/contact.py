@@ -16,6 +16,9 @@ SURE_JOLT, LIKELY_JOLT, QUIET_JOLT = 7.0, 3.9, 3.1  # times the clip's usual res
 SLOWED = 0.6  # of a pace: below it, the ego has slowed down as after a collision
 BRAKED = 0.65  # of the pace right before: below it, no more than three seconds later, the ego has braked hard
 FULL, HALTED = 0.85, 0.15  # of the usual pace: the ego drove on as ever; it hardly moves
+UNSLOWED, NO_QUIETER = 0.95, 0.9  # of the pace before: the ego drove on; of a knock's strength
+RINGING = 0.8  # s from one knock to the next, at least
+SOON, AS_EVER = (0.8, 1.4), 0.97  # s after a knock by which the ego has begun to slow down; of its pace before
 AROUND = 0.4  # s to either side of a knock
 OWN_HALF = 0.33  # lanes: half the ego's width, on a narrow lane
 LEAST_CALM = 6.0  # s of film that a finding of no collision needs
@@ -29,7 +32,9 @@ def find_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, Can
     start, until = float(view.measures.times[0]), float(view.measures.times[-1])
     fit: list[tuple[Jolt, bool]] = []
     for jolt in jolts:
-        slowed = _slowed(view, jolt.time)
+        if _driven_on(view, jolt, jolts):
+            continue
+        slowed = _slowed(view, jolt.time) and not _as_ever(view, jolt.time)
         cut_off = start + 2.0 < jolt.time and until < jolt.time + 2.0 and jolt.ratio >= SURE_JOLT
         if (slowed and (jolt.ratio >= LIKELY_JOLT or _stopped_dead(view, jolt.time))) or cut_off:
             fit.append((jolt, slowed))
@@ -51,7 +56,7 @@ def _quiet_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, C
     A vehicle was within a bonnet's length, coming nearer, and in the way of the ego's own width: at that pace there was no
     way round it. Or the ego was moving back in front of one that it had just gone past, and had to slow down.
     """
-    jolt = max(jolts, key=lambda jolt: jolt.ratio, default=None)
+    jolt = max((one for one in jolts if not _driven_on(view, one, jolts)), key=lambda jolt: jolt.ratio, default=None)
     if jolt is None or jolt.ratio < QUIET_JOLT:
         return None, None
     if _slowed(view, jolt.time) and (passed := _passed_at(view, jolt.time)) is not None:
@@ -72,6 +77,24 @@ def _passed_at(view: View, time: float) -> Candidate | None:
     """The vehicle that the ego had overtaken when it was moving back at ``time``."""
     own = ego_keeping(view.lanes, view.measures, time, view.steered)
     return overtaken(view.paths, own, place_before(own, view.lanes, view.measures), time, view.measures.size[1])
+
+
+def _driven_on(view: View, jolt: Jolt, jolts: Sequence[Jolt]) -> bool:
+    """Whether the ego drove on from a knock at its pace up to a later one, no quieter, that it slowed down after at once.
+
+    That one it was that slowed it down; the one before was a bump in the road.
+    """
+    before = view.pace_in(jolt.time - 1.0, jolt.time - 0.1)
+    for later in jolts:
+        if before is None or not RINGING < later.time - jolt.time < 3.0 or later.ratio < NO_QUIETER * jolt.ratio:
+            continue
+        between, soon = (
+            view.pace_in(jolt.time + 0.3, later.time - 0.1),
+            view.pace_in(later.time + 0.3, later.time + 1.0),
+        )
+        if between is not None and soon is not None and between > UNSLOWED * before and soon < FULL * between:
+            return True
+    return False
 
 
 def _driven_into(view: View, time: float) -> bool:
@@ -106,6 +129,12 @@ def _stopped_dead(view: View, time: float) -> bool:
     """Whether most of the pace went within a third of a second: no brakes do that."""
     before, after = view.pace_in(time - 0.7, time - 0.1), view.pace_in(time + 0.3, time + 0.8)
     return before is not None and after is not None and after < 0.3 * before and before > SLOWED * view.usual
+
+
+def _as_ever(view: View, time: float) -> bool:
+    """Whether the ego hadn't begun to slow down a second after ``time``: what made it brake later was something else."""
+    before, soon = view.pace_in(time - 1.0, time - 0.1), view.pace_in(time + SOON[0], time + SOON[1])
+    return before is not None and soon is not None and soon > AS_EVER * before
 
 
 def calm(view: View, jolts: Sequence[Jolt]) -> float:

@@ -92,6 +92,7 @@ def rival_from(
     queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
         keeping = swung_out(path, keeping, own, time, candidate.over)
+    kept_to_it = keeping.kept > 0 and len(own.moves) > 0  # its place on the road, while the ego moved over
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
         track=path.number,
@@ -104,9 +105,11 @@ def rival_from(
         keeping=_capped(keeping, confidence),
         heading=heading,
         came_past=_came_past(path, measures),
-        alongside=level_with(path, first, measures.size, measures.lanes, is_dark(measures)),
+        # By night the pool of light has an edge beside the camera; it goes with the ego where that moves over.
+        alongside=level_with(path, first, measures.size, measures.lanes, is_dark(measures) and not kept_to_it),
         pace=None if whole is None or whole.error > 0.2 else whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
+        late_error=0.0 if late is None else late.error,
         stood=min(stood, confidence),
         stayed=stays,
         halted=None if halt is None else halt.stood,

@@ -87,6 +87,7 @@ class Rival(NamedTuple):
     confidence: float  # that this is the one
     drew_up: bool = False  # it came into the picture beside the camera, in mid-film: where it was before is not known
     came_to_a_stand: bool = False  # it was seen to move, and then stood
+    late_error: float = 0.0  # standard error of the late pace
     headway: float | None = None  # s from the camera to its rear, at the ego's pace, when the ego began to move over
 
     @property
@@ -94,7 +95,7 @@ class Rival(NamedTuple):
         """Whether it goes clearly faster than the ego: it came from behind, and what it did there was out of sight."""
         if self.came_past or (self.pace is not None and self.pace > 1.1):
             return True
-        return self.late_pace is not None and self.late_pace > 1.25  # over a shorter time, and so less exact
+        return self.late_pace is not None and self.late_pace - self.late_error > 1.25  # over a shorter time: less exact
 
 
 class Roadway(NamedTuple):

@@ -426,6 +426,11 @@ def test_one_beside_that_comes_over_too_or_is_over_the_line_did_not_keep_its_lan
         assert sideways(path, CONTACT, BESIDE_IT, eases(path, CONTACT)).kept == 0.0
 
 
+def test_one_overtakes_if_its_late_pace_is_above_the_ego_s_by_more_than_its_error() -> None:
+    assert a_rival(-0.8, STILL, late_pace=1.32, late_error=0.02).overtakes
+    assert not a_rival(-0.8, STILL, late_pace=1.32, late_error=0.08).overtakes
+
+
 def test_of_one_in_the_next_lane_the_row_at_which_its_side_enters_the_picture_tells_whether_it_is_level() -> None:
     lanes = Lanes(2.7, np.full(len(TIMES), 0.5), np.full(len(TIMES), 0.4), 1.0)
     beside = a_path(np.full(len(TIMES), -0.95), 0.5, 150.0, cut=True)
