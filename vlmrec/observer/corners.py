@@ -6,7 +6,8 @@ makes the corner's place along the road. What stands keeps that place. Of what c
 corner stays nearer to the vanishing point, as if it stood further ahead.
 
 From afar the front wheel is the edge, from close by the bumper, which doesn't reach down to the road: so even what stands
-seems to move on by as much as lies between the two. How much that is, the rest of the row says.
+seems to move on by as much as lies between the two, all at once. How much that is, the rest of the row says; and what moves
+goes on moving up to the last.
 """
 
 from collections.abc import Sequence
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-LEAST_OUT, NEAR_OUT = 50.0, 100.0  # px from the vanishing point to the edge: enough to tell a distance; close by
+LEAST_OUT, NEAR_OUT = 40.0, 100.0  # px from the vanishing point to the edge: enough to tell a distance; close by
 BACK, SETTLED, LATE = 2.0, 0.45, 0.21  # s before it was last seen: it keeps its place from first to second, then moves
 SEEN, SHOWN = 4, 2  # sightings, in the one time and in the other
-SPREAD, SHARE = 0.0012, 0.4  # 1/px, well under a metre: of its places, this share lie as close together as that
+AGREE, SHARE = 0.04, 0.4  # of its columns: this share of its edges lie as close to where one that stands has them
+LAST, FALLEN_BACK = 0.1, 0.5  # s, the last pictures; camera heights: what moves back by that is another thing
 LENGTH = (0.004, 0.015)  # 1/px from its rear end to its corner: a vehicle's length for any usual camera
 FARTHEST = 0.02  # 1/px from its rear end: a corner beyond is the next one's
 STUCK, STUCK_FOR = 0.015, 0.28  # of the columns, and s to either side: what stays there is not passed by
@@ -36,11 +38,15 @@ class Corner(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """Up to ``time`` a corner moved on by ``along`` (1/px of way); moved across alone, it would be by ``over`` camera heights."""
+    """Up to ``time`` a corner moved on by ``along`` (1/px of way); moved across alone, it would be by ``over`` camera heights.
+
+    ``lately`` is how much of that was in the last pictures, None where there are too few.
+    """
 
     time: float
     along: float
     over: float
+    lately: float | None
 
 
 def advance(corners: Sequence[Corner], rear: float) -> Advance | None:
@@ -56,12 +62,18 @@ def advance(corners: Sequence[Corner], rear: float) -> Advance | None:
     late = (times > times[-1] - LATE) & (outs > NEAR_OUT)
     if before.sum() < SEEN or late.sum() < SHOWN:
         return None
-    place, share = _densest(places[before])
-    if share < SHARE or share * before.sum() < SEEN or not LENGTH[0] < place - rear < LENGTH[1]:
+    place, count = _kept_place(ways[before], outs[before] / sides[before])
+    if count < max(SEEN, SHARE * before.sum()) or not LENGTH[0] < place - rear < LENGTH[1]:
         return None
     ahead = np.sort(places[late] - place)
-    along = float(ahead[(len(ahead) - 1) // 2])
-    return Advance(float(times[-1]), along, along * float(np.median(outs[late])))
+    along = float(ahead[len(ahead) // 2])
+    last, then = late & (times > times[-1] - LAST), late & (times <= times[-1] - LAST)
+    lately = None
+    if then.any() and last.any():
+        lately = float((np.median(places[last]) - np.median(places[then])) * np.median(outs[last]))
+        if lately < -FALLEN_BACK:
+            return None
+    return Advance(float(times[-1]), along, along * float(np.median(outs[late])), lately)
 
 
 def _moving(corners: Sequence[Corner]) -> list[Corner]:
@@ -75,9 +87,9 @@ def _moving(corners: Sequence[Corner]) -> list[Corner]:
     return kept
 
 
-def _densest(places: Floats) -> tuple[float, float]:
-    """The median of those places that lie closest together, and their share."""
-    ordered = np.sort(places)
-    counts = np.searchsorted(ordered, ordered + SPREAD, side="right") - np.arange(len(ordered))
-    first = int(np.argmax(counts))
-    return float(np.median(ordered[first : first + counts[first]])), float(counts[first]) / len(ordered)
+def _kept_place(ways: Floats, slopes: Floats) -> tuple[float, int]:
+    """The place along the road that most edges fit, and how many they are; by their columns, for a far one tells little."""
+    places = ways + 1 / slopes
+    fits = [np.abs((place - ways) * slopes - 1) < AGREE for place in places]
+    best = max(fits, key=lambda fit: int(fit.sum()))
+    return float(np.median(places[best])), int(best.sum())

@@ -82,7 +82,7 @@ def set_off(
     shifts = [towards * ease.shift for ease in fits]
     coming = [ease for ease in fits if towards * ease.rate > UNDER_WAY]
     telling = [ease for ease in coming if ease.explains]
-    ahead = late is None or even is None or late.share > even.share - LAGGING
+    ahead = late is None or even is None or late.share > min(even.share, 0.0) - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
     if beyond and abs(own.drift) <= SETTLED_EGO:
         alone = len(telling) == len(shifts) == 1 and shifts[0] >= NO_DOOR

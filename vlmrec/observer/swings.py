@@ -32,7 +32,12 @@ STEADY = (
 MOST = 0.5  # lanes: what seems to come over further before it leaves the picture is another thing
 UNSEEN = 0.6  # s at most from when it was last seen to the contact
 OVER, RATHER = 0.06, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
-CORNER_OVER = 0.15  # lanes, the same of its front corner: what stands seems to come over by a tenth
+CORNER_OVER = 0.18  # lanes, the same of its front corner: what stands seems to come over by a tenth
+MOVING_OVER, MOVING, MUCH = (
+    0.15,
+    0.05,
+    2.0,
+)  # lanes, of one still moving over; what it did lately, and times any other's
 SIDE_ROWS, SIDE_TIME = (25.0, 150.0), 2.4  # px, and s before it was last seen: where and when its side's place is told
 ALL_HIDDEN = 0.85  # of its nearest row, the farthest of a foot that is all hidden
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
@@ -50,6 +55,7 @@ class Over(NamedTuple):
 
     time: float
     shift: float
+    lately: float | None = None  # lanes of that in the last pictures
 
 
 def swinger(
@@ -65,18 +71,26 @@ def swinger(
             continue
         sides = [_of_row(row, index, tracks, measures, lanes, time) for index in range(at + 1)]
         fronts = [_front(row, index, tracks, measures, lanes, way, time) for index in range(at + 1)]
-        shift = _alone(sides, time, OVER) or _alone(fronts, time, CORNER_OVER)
+        shift = alone(sides, time, OVER) or alone(fronts, time, CORNER_OVER)
         if shift is not None:
             found.append(Swing(number, shift))
     return found[0] if len(found) == 1 else None
 
 
-def _alone(overs: Sequence[Over | None], time: float, least: float) -> float | None:
+def alone(overs: Sequence[Over | None], time: float, least: float) -> float | None:
     """How far the last of them came over, if clearly further than those before it in the row seemed to."""
     over, others = overs[-1], [other.shift for other in overs[:-1] if other is not None]
     if over is None or not others or time - over.time > UNSEEN:
         return None
-    return over.shift if over.shift >= least and over.shift >= RATHER * max(others) else None
+    clear = over.shift >= least and over.shift >= RATHER * max(others)
+    return over.shift if clear or (over.shift >= max(MOVING_OVER, *others) and _moves_alone(overs)) else None
+
+
+def _moves_alone(overs: Sequence[Over | None]) -> bool:
+    """Whether the last of them was still coming over when it was last seen, clearly quicker than those before it seemed to."""
+    last = overs[-1].lately if overs[-1] is not None else None
+    others = [other.lately for other in overs[:-1] if other is not None and other.lately is not None]
+    return last is not None and bool(others) and last >= max(MOVING, MUCH * max(others))
 
 
 def swung_out_first(
@@ -152,7 +166,10 @@ def _front(
         for s, ego in zip(seen, egos, strict=True)
     ]
     moved = advance(corners, row.rears[index])
-    return None if moved is None else Over(moved.time, moved.over / lanes.spacing)
+    if moved is None:
+        return None
+    lately = None if moved.lately is None else moved.lately / lanes.spacing
+    return Over(moved.time, moved.over / lanes.spacing, lately)
 
 
 def came_over(sides: Sequence[tuple[float, float]]) -> Over | None:

@@ -29,6 +29,7 @@ def test_what_stands_keeps_its_place_up_to_the_last() -> None:
     moved = advance(corners(), REAR)
     assert moved is not None
     assert moved.along == pytest.approx(0.0, abs=1e-6)
+    assert moved.lately == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("how", [{"moves_on": 0.003}, {"over": 0.6}])
@@ -37,6 +38,19 @@ def test_what_sets_off_is_seen_to_move_on(how: dict[str, float]) -> None:
     assert moved is not None
     assert moved.along > 0.0015
     assert moved.over > 0.25
+
+
+def test_what_drives_on_does_so_up_to_the_last() -> None:
+    moved = advance(corners(moves_on=0.003), REAR)
+    assert moved is not None
+    assert moved.lately is not None
+    assert moved.lately > 0.05
+
+
+def test_what_jumps_back_at_the_last_is_another_thing() -> None:
+    seen = corners(moves_on=0.003)
+    back = [c._replace(out=c.side / (REAR + LENGTH - c.way)) for c in seen[-2:]]
+    assert advance([*seen[:-2], *back], REAR) is None
 
 
 def test_two_cars_in_one_now_and_then_are_no_place_and_no_move() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from vlmrec.observer.conduct import Pace
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.obstacles import Obstacle
 from vlmrec.observer.paths import Path
@@ -90,3 +91,12 @@ def test_a_vehicle_whose_place_was_not_seen_before_it_moved_tells_nothing() -> N
     path, measures = film(turned(0.5))
     late = path.part(slice(50, None))
     assert reach_ease(late, measures, SPACING, WAY, CONTACT) is None
+
+
+def test_who_sets_off_may_seem_slower_at_last_but_does_not_fall_back() -> None:
+    path, measures = film(turned(0.5))
+    reached = reach_ease(path, measures, SPACING, WAY, CONTACT)
+    assert reached is not None
+    late, back, whole = (Pace(share, 0.05, 0.0, CONTACT) for share in (0.05, -0.2, 0.2))
+    assert set_off(path, STILL, STILL, [reached], late, whole, beyond=True).moves
+    assert set_off(path, STILL, STILL, [reached], back, whole, beyond=True).moves == ()

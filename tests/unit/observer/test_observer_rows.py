@@ -13,7 +13,7 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.obstacles import Obstacle
 from vlmrec.observer.paths import path_of
 from vlmrec.observer.rows import Row, in_rows, longest_row, rear_ends, wheel
-from vlmrec.observer.swings import Swing, came_over, level_beside, swinger, swung_out_first
+from vlmrec.observer.swings import Over, Swing, alone, came_over, level_beside, swinger, swung_out_first
 from vlmrec.observer.tracks import Sighting, Track
 
 Floats = NDArray[np.float64]
@@ -129,6 +129,16 @@ def test_the_one_the_ego_is_level_with_swung_out_if_it_alone_came_over() -> None
         assert number == expected
 
 
+def test_one_that_still_comes_over_when_last_seen_need_not_be_far_ahead_of_what_the_others_seem_to_do() -> None:
+    still, moving = Over(2.0, 0.17, 0.01), Over(3.0, 0.2, 0.09)
+    assert alone([still, moving], 3.2, 0.18) == 0.2
+    assert alone([still, moving._replace(lately=0.015)], 3.2, 0.18) is None
+    assert alone([still, moving._replace(shift=0.16)], 3.2, 0.18) is None
+    assert alone([still, moving._replace(shift=0.3, lately=None)], 3.2, 0.18) == 0.3
+    assert alone([None, moving], 3.2, 0.18) is None
+    assert alone([still, moving], 4.0, 0.18) is None
+
+
 def test_the_place_along_the_road_names_one_of_the_row() -> None:
     row = Row(True, REARS, (0, 1, 2, 3))
     assert [row.at(place) for place in (0.04, 0.05, 0.0611, 0.2)] == [None, 0, 1, None]
@@ -138,7 +148,7 @@ def test_a_shadow_in_one_picture_and_another_thing_are_no_coming_over() -> None:
     def sides(late: list[float]) -> list[tuple[float, float]]:
         return [(index / 15, place) for index, place in enumerate([0.8] * 20 + late)]
 
-    assert came_over(sides([0.8] * 5 + [0.5] + [0.8] * 3)) == (pytest.approx(28 / 15), pytest.approx(0.0))
+    assert came_over(sides([0.8] * 5 + [0.5] + [0.8] * 3)) == (pytest.approx(28 / 15), pytest.approx(0.0), None)
     came = came_over(sides([0.8] * 5 + [0.75, 0.7, 0.68, 0.66]))
     assert came is not None
     assert came.shift == pytest.approx(0.12)
