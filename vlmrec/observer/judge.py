@@ -24,7 +24,7 @@ from vlmrec.observer.rivals import rival_from
 from vlmrec.observer.rows import in_rows
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
-from vlmrec.observer.steering import course, put_right
+from vlmrec.observer.steering import course
 from vlmrec.observer.table import Hint
 from vlmrec.observer.view import View
 
@@ -117,8 +117,7 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
         return scene
     mover = _mover(rival.keeping, own)
     start = rival.beside + place if mover is rival.keeping else place
-    comb = put_right(view.comb, view.steered, measures.times, contact.time)
-    roadway = read_markings(measures, comb, view.way, contact.time, mover, start, rival.beside + place)
+    roadway = read_markings(measures, view.comb, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
 
 
