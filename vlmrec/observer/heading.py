@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlmrec.observer.conduct import BACKWARDS, Pace
 from vlmrec.observer.paths import Path
@@ -11,11 +12,17 @@ from vlmrec.observer.scene import Heading, Keeping
 from vlmrec.observer.sideways import SWEEPING, SWEPT, Ease
 from vlmrec.observer.standing import STEADY
 
+Floats = NDArray[np.float64]
+
 BACKWARDS_EVEN = -0.65  # of the ego's pace, over all the way: what comes is quicker
 KEPT_ASIDE, CROSSED = 0.8, 1.3  # lanes: what goes less aside may be setting off, what goes more crosses
 IN_SIGHT = 1.0  # s before the contact that a vehicle must be seen for its heading to be told: who crosses comes into sight late
 HARDLY = 0.45  # of the ego's pace: whoever crosses is not measured to go along the road more quickly
 ALONG = 0.65  # of the ego's pace: what stays beside the ego has about its pace
+LAST, STRUCK = (0.45, 0.6), 0.03  # s before the contact: stretches in which one that comes is looked for; and their end
+LEAST_ROW, NEAREST = 20.0, 90.0  # px: rows that tell distance, and beyond which they tell it no better
+SEEN, GROWN = 5, 2.0  # sightings; and times its row, that it comes nearer by
+RUSHING, MISSED = -0.8, 2.0  # of the ego's pace, with twice its error; px by which its row may miss on average
 COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 
@@ -37,6 +44,27 @@ def heading_of(
     if heading == "same" and whole is not None and whole.share < HARDLY and _swept(keeping):
         return None  # as slow along the road, and as quick across it, as who crosses
     return heading
+
+
+def comes_at_last(path: Path, ways: Floats, time: float) -> bool:
+    """Whether it came towards the ego in the last half second, steadily in every row and much quicker than what stands.
+
+    Who comes over from the other side is often seen so late, or where a vehicle ahead had been up to then. ``ways`` is the
+    ego's way at its sightings.
+    """
+    for length in LAST:
+        use = (path.times > time - length) & (path.times < time - STRUCK) & (path.near >= LEAST_ROW)
+        use &= ~path.hidden & ~path.cut
+        if use.sum() < SEEN or float(path.near[use].max()) < GROWN * float(path.near[use].min()):
+            continue
+        way, rows = ways[use], np.minimum(path.near[use], NEAREST)
+        slope, place = np.polyfit(way, 1 / path.near[use], 1, w=rows**2)
+        missed = (1 / path.near[use] - slope * way - place) * rows**2  # px
+        spread = float(((way - np.average(way, weights=rows**4)) ** 2 * rows**4).sum())
+        error = float(np.sqrt((missed**2).sum() / (int(use.sum()) - 2) / spread)) if spread > 0 else np.inf
+        if 1 + slope + 2 * error < RUSHING and float(np.abs(missed).mean()) < MISSED:
+            return True
+    return False
 
 
 def _measured(

@@ -60,6 +60,7 @@ def test_a_knock_that_the_ego_drove_on_from_for_more_than_a_second_is_no_collisi
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(contact, "suspects", lambda view, time: [])
+    monkeypatch.setattr(contact, "_passed_at", lambda view, time: None)
     for begins, is_one in ((4.6, True), (6.1, False)):
         pace = np.interp(TIMES, [0, begins, begins + 1.6], [1.0, 1.0, 0.4])
         found, _ = contact.find_contact(a_drive(pace), (Jolt(4.6, 5.3, 7.0),))

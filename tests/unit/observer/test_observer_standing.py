@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import candidates, come_over
 from vlmrec.observer.conduct import paces
 from vlmrec.observer.halting import halt_of
+from vlmrec.observer.heading import comes_at_last
 from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.merging import parted
@@ -213,3 +214,12 @@ def test_two_that_grow_together_are_told_apart_by_the_leap_of_the_one_that_both_
     assert np.allclose(one.inner, nearer.inner)
     kept = parted([standing(0, 0.3, pace=0.5).first(33), leapt])  # nothing was lost there
     assert len(kept[1].times) == len(TIMES)
+
+
+def test_who_comes_at_last_where_another_had_been_seen_comes_towards_the_ego() -> None:
+    leader, coming = standing(beside=0.1, ahead=0.03, pace=1.0), standing(beside=0.1, pace=-1.0)
+    mixed = leader._replace(near=np.where(TIMES < CONTACT - 0.5, leader.near, coming.near))
+    assert comes_at_last(mixed, WAY, CONTACT)
+    assert not comes_at_last(standing(), WAY, CONTACT)
+    jumps = standing()._replace(near=standing().near * np.where(TIMES < CONTACT - 0.25, 1.0, 1.8))
+    assert not comes_at_last(jumps, WAY, CONTACT)
