@@ -114,7 +114,7 @@ def test_a_piece_that_begins_within_a_vehicle_followed_for_longer_has_its_histor
     assert (known.number, known.times[0], known.times[-1]) == (1, TIMES[0], TIMES[-1])
     assert len(known.times) == len(TIMES)
     ahead = of(standing(1, ahead=0.04), slice(48, 60), number=1)  # the next one in the row
-    aside = of(standing(1, beside=0.4), slice(48, 60), number=1)
+    aside = of(standing(1, beside=0.2), slice(48, 60), number=1)
     early = of(standing(1, beside=0.8), slice(10, 60), number=1)
     for other in (ahead, aside, early):
         assert with_history(other, [whole, other], CONTACT) is other
