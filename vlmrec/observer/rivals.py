@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import FOLLOWED, Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
 from vlmrec.observer.halting import halt_of
-from vlmrec.observer.heading import comes_at_last, heading_of
+from vlmrec.observer.heading import heading_at_last, heading_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
@@ -69,8 +69,8 @@ def rival_from(
         never = 0.7
     heading: Heading | None = "same"
     if candidate.over is None:
-        coming = comes_at_last(path, ways, time)
-        heading = "oncoming" if coming else heading_of(path, time, whole, even, windows, stood, fits, keeping)
+        heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
+        heading = heading_at_last(path, ways, time) or heading
     if halt is not None and halt.came_to_it:
         stood = 0.0  # it stands, but had been moving
     reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
