@@ -40,6 +40,7 @@ CLOSE_BY, WATCHED_AHEAD = (
 )  # s before the contact in which it seems to grow, and before that in which it must be seen
 OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
+AT_LAST, NEARER = 0.35, 0.4  # s before the contact, and lanes that it is nearer to the ego's way then
 LATELY = 1.6  # s before the contact, the time that a move cut off by it takes at most
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -87,6 +88,8 @@ def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, 
     what spoilt its places before, a far row or something else beside it, doesn't count then.
     """
     keeping, fits = _held(path, until, own)
+    if keeping.kept > 0 and _ends_nearer(path, until, own):
+        keeping = keeping._replace(kept=0.0)
     if keeping.moves or keeping.kept > 0:
         return keeping, fits
     for part in (piece, path.part(path.times > until - LATELY)):
@@ -94,6 +97,14 @@ def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, 
         if late.moves:
             return late._replace(start=keeping.start), steps
     return keeping, fits
+
+
+def _ends_nearer(path: Path, until: float, own: Keeping) -> bool:
+    """Whether it is last seen far nearer to the way of an ego that kept its lane: few as these places are, it left its own."""
+    early, late = path.times <= until - LATELY, (path.times > until - AT_LAST) & (path.times <= until + 0.05)
+    if own.kept <= 0 or not early.any() or late.sum() < 3:
+        return False
+    return abs(float(np.median(path.beside[early]))) - abs(float(np.median(path.beside[late]))) > NEARER
 
 
 def _held(path: Path, until: float, own: Keeping) -> tuple[Keeping, tuple[Ease, ...]]:

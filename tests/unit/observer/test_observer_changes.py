@@ -84,3 +84,13 @@ def test_a_comb_that_slips_a_lane_about_the_knock_is_put_right_where_the_ego_did
 def test_a_comb_that_stays_where_an_ego_that_was_hit_points_aside_is_left_alone() -> None:
     comb = Lanes(2.5, np.full(90, 0.5), np.full(90, 0.2), 1.0)
     assert put_right(comb, comb, np.clip(TIMES - 3.4, 0, 1), TIMES, 3.4)[1] is comb
+
+
+def test_who_is_last_seen_far_nearer_to_an_ego_that_kept_its_lane_did_not_keep_its_own() -> None:
+    places = np.ones(90)
+    places[-5:] = 0.4
+    path = a_path(places)
+    assert sideways(path, CONTACT, STILL, eases(path, CONTACT)).kept > 0
+    assert held(path, path, CONTACT, STILL)[0] == Keeping(0.0, CONTACT, (), 0.0)
+    moving = Keeping(0.0, CONTACT, (), 0.0)
+    assert held(path, path, CONTACT, moving)[0].kept > 0
