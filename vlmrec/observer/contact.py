@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlmrec.observer.candidates import Candidate, candidates, closing
+from vlmrec.observer.ego import ego_keeping, place_before
 from vlmrec.observer.jolts import Jolt
+from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.scene import Contact
 from vlmrec.observer.swings import level_beside, swinger, swung_out_first
 from vlmrec.observer.view import View
@@ -52,10 +54,14 @@ def _quiet_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, C
     """The film's loudest knock, quiet as it is, that the ego drove into at full pace and came to a stand after.
 
     A vehicle was within a bonnet's length, coming nearer, and in the way of the ego's own width: at that pace there was no
-    way round it.
+    way round it. Or the ego was moving back in front of one that it had just gone past, and had to slow down.
     """
     jolt = max((one for one in jolts if not _driven_on(view, one, jolts)), key=lambda jolt: jolt.ratio, default=None)
-    if jolt is None or jolt.ratio < QUIET_JOLT or not _driven_into(view, jolt.time):
+    if jolt is None or jolt.ratio < QUIET_JOLT:
+        return None, None
+    if _slowed(view, jolt.time) and (passed := _passed_at(view, jolt.time)) is not None:
+        return Contact(jolt.time, 0.7), passed
+    if not _driven_into(view, jolt.time):
         return None, None
     found = suspects(view, jolt.time)
     if not found or found[0].how == "passed" or not closing(found[0].path, jolt.time):
@@ -65,6 +71,12 @@ def _quiet_contact(view: View, jolts: Sequence[Jolt]) -> tuple[Contact | None, C
     if not there.any() or float(np.abs(path.inner[there]).min()) > OWN_HALF:
         return None, None
     return Contact(jolt.time, 0.7), found[0]
+
+
+def _passed_at(view: View, time: float) -> Candidate | None:
+    """The vehicle that the ego had overtaken when it was moving back at ``time``."""
+    own = ego_keeping(view.lanes, view.measures, time, view.steered)
+    return overtaken(view.paths, own, place_before(own, view.lanes, view.measures), time, view.measures.size[1])
 
 
 def _driven_on(view: View, jolt: Jolt, jolts: Sequence[Jolt]) -> bool:

@@ -90,6 +90,13 @@ def ego_keeping(lanes: Lanes, measures: Measures, until: float, steered: Floats)
     return keeping
 
 
+def place_before(own: Keeping, lanes: Lanes, measures: Measures) -> float:
+    """The ego's place in lanes before it moved."""
+    first = own.moves[0].start if own.moves else own.end
+    early = measures.times <= max(first, measures.times[0] + 0.5)
+    return float(np.median(lanes.offset[early]))
+
+
 def moves_of(times: Floats, across: Floats, *, noise: float) -> Keeping:
     """Moves in a path across the road: stretches of steady sideways motion that led, or were leading, into another lane.
 

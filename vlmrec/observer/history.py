@@ -1,7 +1,8 @@
 """What a piece of a vehicle was before: close by, a vehicle breaks into pieces, and each of them seems to have just come. Pure.
 
 Two vehicles can't be in one place. What begins to be followed shortly before the contact between the near and the far end
-of a vehicle that had been followed for longer, and no further aside than that vehicle, is a part of it.
+of a vehicle that had been followed for longer, and no further aside than that vehicle, is a part of it; so is what is
+seen beside it all the while with no room between them.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlmrec.observer.paths import Path, untorn
-from vlmrec.observer.pieces import appended
+from vlmrec.observer.pieces import appended, coincide
 
 NEW = 1.6  # s before the contact, at most, that a piece begins
 LONGER = 1.0  # s that the whole was followed before the piece was
@@ -37,7 +38,8 @@ def _is_part(path: Path, whole: Path) -> bool:
     before = np.flatnonzero(whole.times <= start + 1e-3)[-FIRST:]
     if not len(before) or start - whole.times[0] < LONGER or start - whole.times[before[-1]] > LOST:
         return False
-    if abs(float(np.median(path.inner[:FIRST]) - np.median(whole.inner[before]))) > ASIDE:
+    aside = abs(float(np.median(path.inner[:FIRST]) - np.median(whole.inner[before])))
+    if aside > ASIDE and not coincide(path, whole):
         return False
     row, last = float(path.near[0]), before[-1]
     return bool(WITHIN[0] * whole.front[last] <= row <= WITHIN[1] * whole.near[last])

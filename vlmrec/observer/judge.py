@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import Candidate
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.contact import LIKELY_JOLT, calm, find_contact, suspects
-from vlmrec.observer.ego import ego_keeping, ego_spans, smooth_pace, travelled, usual_pace
+from vlmrec.observer.ego import ego_keeping, ego_spans, place_before, smooth_pace, travelled, usual_pace
 from vlmrec.observer.jolts import Jolt, find_jolts
-from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.merging import parted
@@ -25,7 +24,7 @@ from vlmrec.observer.rivals import rival_from
 from vlmrec.observer.rows import in_rows
 from vlmrec.observer.scene import Contact, Keeping, Rival, Roadway, Scene
 from vlmrec.observer.sights import ego_place, list_sights
-from vlmrec.observer.steering import course, put_right
+from vlmrec.observer.steering import course
 from vlmrec.observer.table import Hint
 from vlmrec.observer.view import View
 
@@ -109,7 +108,7 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
         s.state == "moving" and s.start < contact.time - 0.1 and s.end > contact.time - 0.6 for s in scene.ego
     )
     scene = scene._replace(contact=contact, ego_keeping=own, ego_never_stood=never, ego_stopped=0.85 if stands else 0.0)
-    place = _place(own, lanes, measures)
+    place = place_before(own, lanes, measures)
     candidate = overtaken(view.paths, own, place, contact.time, measures.size[1]) or candidate
     if candidate is None:
         return scene._replace(roadway=Roadway(hatched=None))
@@ -118,8 +117,7 @@ def _with_contact(scene: Scene, view: View, contact: Contact, candidate: Candida
         return scene
     mover = _mover(rival.keeping, own)
     start = rival.beside + place if mover is rival.keeping else place
-    comb = put_right(view.comb, view.steered, measures.times, contact.time)
-    roadway = read_markings(measures, comb, view.way, contact.time, mover, start, rival.beside + place)
+    roadway = read_markings(measures, view.comb, view.way, contact.time, mover, start, rival.beside + place)
     return scene._replace(rival=rival, roadway=roadway, leader=_leader(view, contact.time, rival.track))
 
 
@@ -134,13 +132,6 @@ def _mover(rival: Keeping, own: Keeping) -> Keeping | None:
     if rival.moves:
         return rival
     return own if own.moves else None
-
-
-def _place(own: Keeping, lanes: Lanes, measures: Measures) -> float:
-    """The ego's place in lanes before it moved."""
-    first = own.moves[0].start if own.moves else own.end
-    early = measures.times <= max(first, measures.times[0] + 0.5)
-    return float(np.median(lanes.offset[early]))
 
 
 def _leader(view: View, time: float, rival: int) -> bool:

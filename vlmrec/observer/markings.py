@@ -55,7 +55,7 @@ def read_markings(
     return Roadway(
         divider=divider,
         divider_tint=tint,
-        lane_ends=None if lost else _lane_ends(measures, lanes, way, outer, lane, move.start, time),
+        lane_ends=_lane_ends(measures, lanes, way, outer, lane, move.start, time, lost),
         hatched=hatched,
         clean_side=clean,
         undivided=shared,
@@ -89,12 +89,17 @@ def _tint(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
 
 
 def _lane_ends(
-    measures: Measures, lanes: Lanes, way: Floats, outer: int, lane: int, begins: float, time: float
+    measures: Measures, lanes: Lanes, way: Floats, outer: int, lane: int, begins: float, time: float, lost: bool
 ) -> bool | None:
-    """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface."""
+    """Whether lane ``lane``, which was left, ends about the contact: by its far line ``outer``, else by its surface.
+
+    Where the lines may be ``lost``, or the road glitters, nothing tells but both together.
+    """
     by_line, line = _line_ends(measures, lanes, outer, begins, time), ruler(measures, lanes, way, lane, np.inf)
     if line is not None and closed(line, _here(measures, lanes, way, time)):
-        return None if by_line is False else True
+        return None if by_line is False or (lost and by_line is None) else True
+    if lost:
+        return None
     if by_line is not None:
         return by_line
     known, shares = _brightness(measures, lanes, np.full(len(measures.times), float(lane)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.camera import CameraStep, camera_step, halved
+from vlmrec.observer.flat import dark_pixels, flat_masks
 from vlmrec.observer.flow import Gray
 from vlmrec.observer.footage import Frame
 from vlmrec.observer.footway import Footway, find_footway
@@ -20,8 +21,6 @@ from vlmrec.observer.road import (
     Mask,
     RoadModel,
     bonnet_floor,
-    dark_pixels,
-    flat_pixels,
     learn_road,
     odd_pixels,
     off_road,
@@ -119,7 +118,7 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
     open_road = _in_view(strip, model).mean(axis=0)
     lanes = fit_lanes(profile, [float(t) for t in times], lasting(np.array(clear), open_road))
     footway = None if lanes is None else find_footway(pictures, points, model, lanes, steps, times)
-    flats = [flat_pixels(picture, model) for picture in pictures]
+    flats = flat_masks(pictures, model)
     surface = painted_surface(pictures, standing, points, lanes, model) if lanes is not None else None
     measures = Measures(
         times, (width, height), point, points_x, points_y, steps, _light(profile), _light(yellows), _light(clear), _light(bright), lanes, model,

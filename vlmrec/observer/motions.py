@@ -5,6 +5,8 @@ from vlmrec.observer.overtaken import out_and_back
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party
 
+HARDLY_MOVING = 0.1  # of the ego's pace over the last moments: one that still moves is measured to go quicker
+
 
 def ego_motion(scene: Scene) -> Finding:
     """Moving or stopped over the whole clip, for any question with those two options about the ego."""
@@ -117,6 +119,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("not measured")
     if rival.heading != "same":
         return unknown("which way it went is not known")
+    if rival.how == "passed":
+        return unknown("it was out of sight by then")
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
             return observed("moving_off", "it had stood at the edge and set off", *span, rival.stood)
@@ -133,7 +137,8 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
     if had_moved and rival.halted is not None:
         if rival.halted:
             return observed("just_stopped", "it had been moving and then stood", *span, 0.65)
-        return observed("moving", "it slowed down, and was moving still", *span, 0.65)
+        if rival.late_pace is None or rival.late_pace > HARDLY_MOVING:
+            return observed("moving", "it slowed down, and was moving still", *span, 0.65)
     return unknown("too slow to tell moving from standing")
 
 

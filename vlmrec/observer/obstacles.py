@@ -147,10 +147,11 @@ def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | N
     height = mask.shape[0]
     low = model.top + 4
     rows = np.arange(low, height)
-    total = np.vstack([np.zeros((1, mask.shape[1])), np.cumsum(mask, axis=0)])
+    total = np.zeros((height - model.top + 1, mask.shape[1]), np.int32)
+    np.cumsum(mask[model.top :], axis=0, out=total[1:])
     tall = np.maximum(4, BODY * (rows - point.y)).astype(int)
     upper = np.maximum(rows - tall, model.top)
-    share = (total[rows + 1] - total[upper + 1]) / np.maximum(rows - upper, 1)[:, None]
+    share = (total[rows + 1 - model.top] - total[upper + 1 - model.top]) / np.maximum(rows - upper, 1)[:, None]
     standing = (share >= FILLED) & mask[rows] & mask[rows - 1]
     if flat is not None:
         # Far away the dark gap under a vehicle is too thin to be seen.
@@ -162,9 +163,9 @@ def standing_rows(mask: Mask, model: RoadModel, point: Vanishing, flat: Mask | N
 
 def _begun(standing: Mask, tall: NDArray[np.int64]) -> Mask:
     """Rows at most a body's height above a row at which an upright stretch begins."""
-    rows = np.arange(len(standing))
-    last = np.where(standing, rows[:, None], -1)
-    below = np.minimum.accumulate(np.where(last >= 0, last, len(standing) * 4)[::-1], axis=0)[::-1]
+    rows = np.arange(len(standing), dtype=np.int32)
+    last = np.where(standing, rows[:, None], np.int32(-1))
+    below = np.minimum.accumulate(np.where(last >= 0, last, np.int32(len(standing) * 4))[::-1], axis=0)[::-1]
     result: Mask = below - rows[:, None] <= tall[:, None]
     return result
 

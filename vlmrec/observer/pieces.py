@@ -19,6 +19,7 @@ ALONG = 0.004  # 1/px of way: some two metres for any usual camera, well under a
 ACROSS = 0.08  # lanes
 HIDDEN, SHARED = 1.2, 0.35  # s that a vehicle may be out of sight between two pieces, and that both may be followed
 LEAST = 4  # sightings that a place is the median of
+SPRUNG = 2  # first sightings away from the picture's edge: it did not come in from there
 APPEARED = 60.0  # px: a distance row; nearer than this nothing comes into sight but from the picture's edge
 LONG, ASIDE = 0.012, 0.3  # 1/px of way, a vehicle's length; lanes: between an end and what takes over there
 FOLLOWED, PAUSE = (
@@ -67,7 +68,7 @@ def _takes_over(earlier: Path, later: Path) -> bool:
     pause = start - float(earlier.times[-1])
     if earlier.number == later.number or not -PAUSE <= pause <= PAUSE or later.times[-1] <= earlier.times[-1]:
         return False
-    if start - earlier.times[0] < FOLLOWED or len(later.times) < LEAST or later.cut[:LEAST].any():
+    if start - earlier.times[0] < FOLLOWED or len(later.times) < LEAST or later.cut[:SPRUNG].any():
         return False
     last = int(np.flatnonzero(earlier.times <= start + 1e-3)[-1])
     row, then = float(later.near[0]), float(earlier.near[last])

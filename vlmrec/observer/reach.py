@@ -23,6 +23,9 @@ BEHIND, AHEAD = (
     0.014,
 )  # 1/px of way from its rear end: what lies between stands where it does, or is a part of it
 BESIDE = 0.2  # lanes: what stands that much farther towards the ego's way as a whole is another thing
+DOOR_REACH = (
+    0.35  # lanes: an open door reaches less far, the less as its foot hangs above the road and seems farther off
+)
 BRIEFEST, LATEST = 0.6, 0.4  # s that it must be seen for, and before the contact by which it must still have been
 
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import FOLLOWED, Candidate, is_dark
 from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
 from vlmrec.observer.halting import halt_of
-from vlmrec.observer.heading import heading_of
+from vlmrec.observer.heading import heading_at_last, heading_of
 from vlmrec.observer.history import with_history
 from vlmrec.observer.lanes import Lanes, paint_at
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import HALF_WIDTHS, Path
-from vlmrec.observer.reach import reach_ease
+from vlmrec.observer.reach import DOOR_REACH, reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import FAR, caught_moving, held
 from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
@@ -70,6 +70,7 @@ def rival_from(
     heading: Heading | None = "same"
     if candidate.over is None:
         heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
+        heading = heading_at_last(path, ways, time) or heading
     if halt is not None and halt.came_to_it:
         stood = 0.0  # it stands, but had been moving
     reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
@@ -85,7 +86,7 @@ def rival_from(
     if place == "edge" and stood > 0 and not keeping.moves:
         keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
         if not keeping.moves and reached is not None:
-            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True)
+            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True, door=DOOR_REACH)
     if place != "lane" and never > 0 and abs(beside) < 1.3:
         place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
     with_it = _standing_with(path, paths, measures, way, first)

@@ -24,10 +24,6 @@ RIM = 6.0  # across the edge of a bonnet, in CIE Lab as OpenCV scales it: it may
 COARSE = 1.0  # grey levels: a road smoother than this can't be told from metal by its grain
 POLISHED = 0.4  # of the road's usual roughness
 BODY = 0.6  # a vehicle stands up at least this part of its distance row above the ground
-SHADE = (
-    0.33,
-    0.88,
-)  # of the road's lightness: what lies in the shade has that much, tyres and gaps under a vehicle less
 DARK = 40.0  # CIE lightness of the road, 0..255: below it, it is lit by headlights only, and nothing casts a shadow
 
 
@@ -68,7 +64,7 @@ def _has_rim(pictures: Sequence[Picture], floor: NDArray[np.int64]) -> bool:
     if len(columns) < 0.2 * len(floor):
         return True  # hardly anything is cut off
     rows = np.clip(floor[columns] + np.arange(-5, 8)[:, None], 0, height - 1)
-    usual = np.median([_lab(picture)[rows, columns] for picture in pictures], axis=0)
+    usual = np.median([lab(picture)[rows, columns] for picture in pictures], axis=0)
     return float(np.median(np.linalg.norm(np.ptp(usual, axis=0), axis=1))) > RIM
 
 
@@ -82,7 +78,7 @@ def learn_road(pictures: Sequence[Picture], point: Vanishing, floor: NDArray[np.
     map_y = np.repeat(rows[:, None], len(across), axis=1).astype(np.float32)
     inside = (map_x >= 0) & (map_x < len(floor) - 1)
     inside &= rows[:, None] <= floor[np.clip(map_x, 0, len(floor) - 1).astype(int)]
-    samples = np.stack([_lab(p)[map_y.astype(int), np.clip(map_x, 0, len(floor) - 1).astype(int)] for p in pictures])
+    samples = np.stack([lab(p)[map_y.astype(int), np.clip(map_x, 0, len(floor) - 1).astype(int)] for p in pictures])
     samples = np.asarray(samples, np.float32)
     samples[:, ~inside] = np.nan
     grain = float(np.median([_grain(picture, top, point, floor) for picture in pictures]))
@@ -135,41 +131,14 @@ def _climb(samples: NDArray[np.float32]) -> tuple[Floats, Floats]:
 def odd_pixels(picture: Picture, model: RoadModel) -> Mask:
     """Pixels from row ``model.top`` down to the bonnet that don't look like road, paint included."""
     height = picture.shape[0]
-    lab = _lab(picture).astype(np.float32)
+    look = lab(picture).astype(np.float32)
     rows = np.arange(model.top, height)
-    away = np.abs(lab[rows] - model.middle[:, None, :])
+    away = np.abs(look[rows] - model.middle[:, None, :])
     limit = np.maximum([11.0, 5.0, 6.0], 2.6 * model.spread)
     odd = (away > limit[:, None, :]).any(axis=2)
     if model.grain > COARSE:
         odd = odd | _polished(picture, model)
     result: Mask = odd & (rows[:, None] <= model.floor[None, :])
-    return result
-
-
-def flat_pixels(picture: Picture, model: RoadModel) -> Mask:
-    """Pixels of the same rows that may lie on the road: shade (the road's tint, but darker) and paint (whiter or yellower).
-
-    Vehicles of such shades look so too, but not where they touch the road: tyres and the gap beneath are darker.
-    """
-    lab = _lab(picture)[model.top :].astype(np.float32)
-    light = model.middle[:, None, 0]
-    away = lab - model.middle[:, None, :]
-    tint = np.abs(away[:, :, 1:])
-    shade = (lab[:, :, 0] > SHADE[0] * light) & (lab[:, :, 0] < SHADE[1] * light) & (light >= DARK)
-    shade &= (tint[:, :, 0] <= 5.0) & (tint[:, :, 1] <= 6.0)
-    white = (away[:, :, 0] > 11.0) & (tint <= 6.0).all(axis=2)
-    yellow = (away[:, :, 2] > 9.0) & (away[:, :, 0] > 0.25 * light)
-    result: Mask = shade | white | yellow
-    return result
-
-
-def dark_pixels(picture: Picture, model: RoadModel) -> Mask:
-    """Pixels of the same rows that are darker than anything that lies in the shade: tyres, or the gap under a vehicle.
-
-    None at night, when all that the headlights miss is dark.
-    """
-    light = model.middle[:, None, 0]
-    result: Mask = (_lab(picture)[model.top :, :, 0] <= SHADE[0] * light) & (light >= DARK)
     return result
 
 
@@ -206,5 +175,6 @@ def _without_narrow(odd: Mask, rows: NDArray[np.int64], point: Vanishing, width:
     return np.asarray(result, np.uint8)
 
 
-def _lab(picture: Picture) -> NDArray[np.uint8]:
+def lab(picture: Picture) -> NDArray[np.uint8]:
+    """The picture in CIE Lab as OpenCV scales it, noise smoothed a little."""
     return np.asarray(cv2.blur(cv2.cvtColor(picture, cv2.COLOR_BGR2LAB), (3, 3)), np.uint8)

@@ -34,8 +34,13 @@ WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept it
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
 ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
 LEAD, WATCHED_BESIDE = 1.0, 1.5  # s before the ego's move from which one beside it counts; that it must be in sight
+CLOSE_BY, WATCHED_AHEAD = (
+    1.3,
+    2.5,
+)  # s before the contact in which it seems to grow, and before that in which it must be seen
 OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
+AT_LAST, NEARER = 0.35, 0.4  # s before the contact, and lanes that it is nearer to the ego's way then
 LATELY = 1.6  # s before the contact, the time that a move cut off by it takes at most
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
 
@@ -83,6 +88,8 @@ def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, 
     what spoilt its places before, a far row or something else beside it, doesn't count then.
     """
     keeping, fits = _held(path, until, own)
+    if keeping.kept > 0 and _ends_nearer(path, until, own):
+        keeping = keeping._replace(kept=0.0)
     if keeping.moves or keeping.kept > 0:
         return keeping, fits
     for part in (piece, path.part(path.times > until - LATELY)):
@@ -90,6 +97,14 @@ def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, 
         if late.moves:
             return late._replace(start=keeping.start), steps
     return keeping, fits
+
+
+def _ends_nearer(path: Path, until: float, own: Keeping) -> bool:
+    """Whether it is last seen far nearer to the way of an ego that kept its lane: few as these places are, it left its own."""
+    early, late = path.times <= until - LATELY, (path.times > until - AT_LAST) & (path.times <= until + 0.05)
+    if own.kept <= 0 or not early.any() or late.sum() < 3:
+        return False
+    return abs(float(np.median(path.beside[early]))) - abs(float(np.median(path.beside[late]))) > NEARER
 
 
 def _held(path: Path, until: float, own: Keeping) -> tuple[Keeping, tuple[Ease, ...]]:
@@ -114,7 +129,7 @@ def sideways(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> Ke
         ease = max(holding, key=lambda ease: (ease.inliers - ease.misfit / max(ease.still_misfit, 1e-6), ease.shift))
         sure = min(0.95, 0.66 + 0.5 * (abs(ease.shift) - BEGUN))
         return Keeping(start, end, (Move(ease.begins, end, ease.shift, sure),), 0.0)
-    if _kept(path, until, own, fits, towards):
+    if _kept(path, until, own, fits, towards) or (not towards and _kept_ahead(path, until, own, fits)):
         return Keeping(start, end, (), 0.9)
     return Keeping(start, end, (), 0.75 if _kept_beside(path, until, own, towards) else 0.0)
 
@@ -135,6 +150,20 @@ def _kept(path: Path, until: float, own: Keeping, fits: Sequence[Ease], towards:
     most = 1.5 * SETTLED if len(own.moves) > 1 else SETTLED  # an ego that swings out and back spoils places
     moved = [ease.shift * towards if towards else abs(ease.shift) for ease in fits]
     return max(moved) <= most and min(ease.misfit for ease in fits) < 2.0
+
+
+def _kept_ahead(path: Path, until: float, own: Keeping, fits: Sequence[Ease]) -> bool:
+    """Whether one that had long been straight ahead stayed there, whatever its sides seem to do in the last second.
+
+    Its wheels, by which its distance is told, stand farther away than its rear: close by it seems to grow to both sides.
+    """
+    if own.moves or len(fits) < 2 or abs(fits[0].shift) > SETTLED:
+        return False
+    before = eases(path, until - CLOSE_BY)
+    seen = path.times[path.times <= until - CLOSE_BY]
+    if len(before) < 2 or seen[-1] - seen[0] < WATCHED_AHEAD:
+        return False
+    return all(abs(ease.shift) <= SETTLED and ease.misfit < 2.0 for ease in before)
 
 
 def _kept_beside(path: Path, until: float, own: Keeping, towards: float) -> bool:

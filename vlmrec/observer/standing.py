@@ -70,11 +70,12 @@ def set_off(
     even: Pace | None,
     *,
     beyond: bool = False,
+    door: float = NO_DOOR,
 ) -> Keeping:
     """How a standing vehicle moved across: over towards an ego that kept its own place, or not as far as is known.
 
     One that stood ``beyond`` the road's edge line must have come over to be hit by an ego that didn't leave its place: both
-    its places show it, though not smoothly, or the only one that was measured, by more than a door opens.
+    its places show it, though not smoothly, or the only one that was measured, by more than a ``door`` opens.
     """
     if own.moves or own.kept <= 0:
         return Keeping(keeping.start, keeping.end, (), 0.0)
@@ -85,7 +86,7 @@ def set_off(
     ahead = late is None or even is None or late.share > min(even.share, 0.0) - LAGGING
     over = len(shifts) == 2 and max(shifts) >= MOVED and min(shifts) >= FOLLOWED
     if beyond and abs(own.drift) <= SETTLED_EGO:
-        alone = len(telling) == len(shifts) == 1 and shifts[0] >= NO_DOOR
+        alone = len(telling) == len(shifts) == 1 and shifts[0] >= door
         both = len(coming) == 2 and min(shifts) >= MOVED
         over, telling = over or alone or both, coming if both else telling
     best = max(telling, key=lambda ease: towards * ease.shift, default=None)

@@ -49,10 +49,10 @@ def course(lanes: Lanes, measures: Measures, pace: Floats, knocks: Sequence[floa
 
     ``knocks`` are times at which it may have been hit: from then on, for a moment, it doesn't go where it points.
     """
-    found = _columns(lanes, measures, pace)
-    if found is None:
+    columns = _columns(lanes, measures, pace)
+    if columns is None:
         return Course(lanes, lanes, measures.points_x, np.full(len(measures.times), np.nan))
-    usual, column = found
+    usual, column = columns
     times, aside = measures.times, usual - column
     rate = _filled(times, pace) * aside / lanes.spacing
     steered = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(times))])
@@ -64,26 +64,34 @@ def course(lanes: Lanes, measures: Measures, pace: Floats, knocks: Sequence[floa
     offset = rest + steered
     shift = np.floor(offset[0])
     slipped = lanes.offset + np.round(offset - lanes.offset)
-    return Course(lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift), column, steered)
+    found = lanes._replace(offset=offset - shift), lanes._replace(offset=slipped - shift)
+    for knock in knocks:
+        found = put_right(*found, steered, times, knock)
+    return Course(*found, column, steered)
 
 
-def put_right(comb: Lanes, steered: Floats, times: Floats, knock: float) -> Lanes:
-    """The comb without the whole lanes that it slipped aside about ``knock``, when a vehicle hid the lines, or they ended.
+def put_right(lanes: Lanes, comb: Lanes, steered: Floats, times: Floats, knock: float) -> tuple[Lanes, Lanes]:
+    """Both without the whole lanes that the comb slipped aside about ``knock``, when a vehicle hid the lines, or they ended.
 
     Lines look the same after a lane. An ego that didn't steer there has not gone as far as the next one, whether the blow
     turned it or not: neither its heading up to the knock nor that all the way bears such a move out.
     """
     before, after = (times > knock - 2 * SETTLING) & (times < knock - SETTLING), times > knock + SETTLING
-    if before.sum() < LEAST // 2 or after.sum() < LEAST or not np.isfinite(steered).all():
-        return comb
+    if before.sum() < LEAST // 2 or after.sum() < LEAST:
+        return lanes, comb
     first, last = (float(np.median(comb.offset[part])) for part in (before, after))
     headed, hit = float(np.median(steered[before])), float(np.interp(knock, times, steered))
     slips = {round(last - first - (gone - headed)) for gone in (hit, float(np.median(steered[after])))}
     if len(slips) != 1 or (slipped := slips.pop()) * (last - first) <= 0:
-        return comb
-    offset = np.where(times > knock, comb.offset - slipped, comb.offset)
-    offset[(times >= knock - SETTLING) & (times <= knock + SETTLING)] = first
-    return comb._replace(offset=offset)
+        return lanes, comb
+    within = (times >= knock - SETTLING) & (times <= knock + SETTLING)
+    by_heading = first + steered - headed
+    return (
+        lanes._replace(
+            offset=np.where(within, by_heading, np.where(times > knock, lanes.offset - slipped, lanes.offset))
+        ),
+        comb._replace(offset=np.where(within, by_heading, np.where(times > knock, comb.offset - slipped, comb.offset))),
+    )
 
 
 def _columns(lanes: Lanes, measures: Measures, pace: Floats) -> tuple[float, Floats] | None:

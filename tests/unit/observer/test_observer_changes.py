@@ -74,13 +74,23 @@ def test_a_piece_too_short_to_tell_anything_leaves_it_open() -> None:
 def test_a_comb_that_slips_a_lane_about_the_knock_is_put_right_where_the_ego_did_not_steer() -> None:
     slipping = 0.5 + np.clip((TIMES - 2.5) / 2, 0, 1)
     comb = Lanes(2.5, slipping, np.full(90, 0.2), 1.0)
-    assert np.abs(put_right(comb, np.zeros(90), TIMES, 3.4).offset - 0.5).max() < 0.06
-    assert put_right(comb, slipping - 0.5, TIMES, 3.4) is comb  # it drove over there
+    for found in put_right(comb, comb, np.zeros(90), TIMES, 3.4):
+        assert np.abs(found.offset - 0.5).max() < 0.06
+    assert put_right(comb, comb, slipping - 0.5, TIMES, 3.4)[1] is comb  # it drove over there
     pushed = np.where(TIMES < 3.4, 0.0, slipping - 0.5)  # it points there, hit as it is
-    assert put_right(comb, pushed, TIMES, 3.4) is comb
-    assert put_right(comb, np.full(90, np.nan), TIMES, 3.4) is comb
+    assert put_right(comb, comb, pushed, TIMES, 3.4)[1] is comb
 
 
 def test_a_comb_that_stays_where_an_ego_that_was_hit_points_aside_is_left_alone() -> None:
     comb = Lanes(2.5, np.full(90, 0.5), np.full(90, 0.2), 1.0)
-    assert put_right(comb, np.clip(TIMES - 3.4, 0, 1), TIMES, 3.4) is comb
+    assert put_right(comb, comb, np.clip(TIMES - 3.4, 0, 1), TIMES, 3.4)[1] is comb
+
+
+def test_who_is_last_seen_far_nearer_to_an_ego_that_kept_its_lane_did_not_keep_its_own() -> None:
+    places = np.ones(90)
+    places[-5:] = 0.4
+    path = a_path(places)
+    assert sideways(path, CONTACT, STILL, eases(path, CONTACT)).kept > 0
+    assert held(path, path, CONTACT, STILL)[0] == Keeping(0.0, CONTACT, (), 0.0)
+    moving = Keeping(0.0, CONTACT, (), 0.0)
+    assert held(path, path, CONTACT, moving)[0].kept > 0

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import candidates
+from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.paths import Path, _joined, untorn
-from vlmrec.observer.pieces import coincide
+from vlmrec.observer.pieces import coincide, joined
 
 Floats = NDArray[np.float64]
 
@@ -113,3 +114,20 @@ def test_the_side_of_one_beside_the_way_that_goes_on_is_no_other_thing_though_it
     in_front = a_path(0, 0.1, 60.0)
     leaping = in_front._replace(across=np.where(last, in_front.across - 0.35, in_front.across))
     assert len(untorn(leaping, CONTACT).times) == (~last).sum()
+
+
+def test_a_rear_seen_beside_a_flank_with_no_room_between_has_the_flank_s_history() -> None:
+    near = 40 * np.exp(0.18 * TIMES)
+    flank, rear = a_path(0, 0.8, near), a_path(1, 1.35, near, since=CONTACT - 1.2)
+    assert float(with_history(rear, [flank, rear], CONTACT).times[0]) == 0.0
+    next_lane = a_path(1, 1.8, near, since=CONTACT - 1.2)
+    assert with_history(next_lane, [flank, next_lane], CONTACT) is next_lane
+
+
+def test_what_takes_over_in_mid_road_may_reach_the_edge_of_the_picture_soon_after() -> None:
+    early = a_path(0, 0.6, 40 * np.exp(0.18 * TIMES)).first(76)
+    late = a_path(1, 0.5, 170.0, since=5.0)
+    cut = np.arange(len(late.times)) == 2
+    assert len(joined([early, late._replace(cut=cut)], TIMES, WAY)) == 1
+    came_in = np.arange(len(late.times)) == 0
+    assert len(joined([early, late._replace(cut=came_in)], TIMES, WAY)) == 2

@@ -361,6 +361,25 @@ def test_one_that_stood_ahead_has_not_overtaken_however_late_it_came_into_sight(
     assert motions.motion_at_contact(unknown, Party.OTHER).value is None  # moving along, or moving off
 
 
+def test_what_one_out_of_sight_did_at_the_contact_is_open_and_so_is_a_pace_that_two_measures_differ_on() -> None:
+    slowing = a_rival(0.1, STILL, pace=0.8, late_pace=0.2, never_stood=0.0, halted=False)
+    assert motions.motion_at_contact(a_scene(slowing, STILL), Party.OTHER).value == "moving"
+    hardly = slowing._replace(late_pace=0.02)
+    assert motions.motion_at_contact(a_scene(hardly, STILL), Party.OTHER).value is None
+    halted = hardly._replace(halted=True)
+    assert motions.motion_at_contact(a_scene(halted, STILL), Party.OTHER).value == "just_stopped"
+    passed = slowing._replace(how="passed", late_pace=0.8, never_stood=0.85)
+    assert motions.motion_at_contact(a_scene(passed, STILL), Party.OTHER).value is None
+
+
+def test_one_long_straight_ahead_stays_there_though_it_seems_to_grow_close_by() -> None:
+    ahead = a_path(np.full(len(TIMES), 0.05), near=24 / np.linspace(1, 0.15, len(TIMES)))
+    growing = ahead._replace(inner=ahead.inner - np.clip(TIMES - CONTACT + 1.0, 0, None) * 0.22)
+    assert sideways(growing, CONTACT, STILL, eases(growing, CONTACT)).kept > 0
+    brief = growing.part(slice(55, None))
+    assert sideways(brief, CONTACT, STILL, eases(brief, CONTACT)).kept == 0
+
+
 def test_a_road_with_a_footway_is_no_motorway() -> None:
     scene = a_scene(a_rival(0.9, STILL, place="edge", stood=0.85, never_stood=0.0), STILL)
     assert relations.road_class(scene, Party.NONE).value is None

@@ -11,7 +11,7 @@ from vlmrec.observer.conduct import Pace
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.obstacles import Obstacle
 from vlmrec.observer.paths import Path
-from vlmrec.observer.reach import reach_ease, reaches
+from vlmrec.observer.reach import DOOR_REACH, reach_ease, reaches
 from vlmrec.observer.scene import Keeping
 from vlmrec.observer.sideways import eases
 from vlmrec.observer.standing import set_off, stayed
@@ -66,7 +66,7 @@ def test_the_front_wheel_that_comes_out_shows_that_a_vehicle_set_off_though_its_
     assert reached is not None
     assert reached.shift == pytest.approx(-0.5, abs=0.08)
     assert not stayed(path, WAY, CONTACT, fits, reached)
-    move = set_off(path, STILL, STILL, [reached], None, None, beyond=True).moves[0]
+    move = set_off(path, STILL, STILL, [reached], None, None, beyond=True, door=DOOR_REACH).moves[0]
     assert move.side == "left"
     assert CONTACT - 1.2 < move.start < CONTACT - 0.5
 
@@ -76,7 +76,7 @@ def test_the_side_of_what_stays_reaches_no_farther_at_its_front_and_a_door_not_f
         path, measures = film(turned(by))
         reached = reach_ease(path, measures, SPACING, WAY, CONTACT)
         assert reached is not None
-        assert set_off(path, STILL, STILL, [reached], None, None, beyond=True).moves == ()
+        assert set_off(path, STILL, STILL, [reached], None, None, beyond=True, door=DOOR_REACH).moves == ()
         assert stayed(path, WAY, CONTACT, eases(path, CONTACT), reached) == (by == 0)
 
 

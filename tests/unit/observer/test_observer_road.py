@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from vlmrec.observer.flat import dark_pixels
 from vlmrec.observer.footage import Picture
 from vlmrec.observer.horizon import Vanishing
 from vlmrec.observer.lanes import COLUMNS, Lanes, fit_lanes, lasting
 from vlmrec.observer.obstacles import Obstacle, find_gaps, find_obstacles
-from vlmrec.observer.road import Mask, RoadModel, bonnet_floor, dark_pixels
+from vlmrec.observer.road import Mask, RoadModel, bonnet_floor
 from vlmrec.observer.verge import road_edges
 
 Floats = NDArray[np.float64]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vlmrec.observer.candidates import candidates, come_over
 from vlmrec.observer.conduct import paces
 from vlmrec.observer.halting import halt_of
+from vlmrec.observer.heading import heading_at_last
 from vlmrec.observer.history import with_history
 from vlmrec.observer.measure import Measures
 from vlmrec.observer.merging import parted
@@ -113,7 +114,7 @@ def test_a_piece_that_begins_within_a_vehicle_followed_for_longer_has_its_histor
     assert (known.number, known.times[0], known.times[-1]) == (1, TIMES[0], TIMES[-1])
     assert len(known.times) == len(TIMES)
     ahead = of(standing(1, ahead=0.04), slice(48, 60), number=1)  # the next one in the row
-    aside = of(standing(1, beside=0.4), slice(48, 60), number=1)
+    aside = of(standing(1, beside=0.2), slice(48, 60), number=1)  # with room between the two
     early = of(standing(1, beside=0.8), slice(10, 60), number=1)
     for other in (ahead, aside, early):
         assert with_history(other, [whole, other], CONTACT) is other
@@ -213,3 +214,16 @@ def test_two_that_grow_together_are_told_apart_by_the_leap_of_the_one_that_both_
     assert np.allclose(one.inner, nearer.inner)
     kept = parted([standing(0, 0.3, pace=0.5).first(33), leapt])  # nothing was lost there
     assert len(kept[1].times) == len(TIMES)
+
+
+def test_who_comes_at_last_where_another_had_been_seen_comes_towards_the_ego() -> None:
+    leader, coming = standing(beside=0.1, ahead=0.03, pace=1.0), standing(beside=0.1, pace=-1.0)
+    mixed = leader._replace(near=np.where(TIMES < CONTACT - 0.5, leader.near, coming.near))
+    assert heading_at_last(mixed, WAY, CONTACT) == "oncoming"
+    assert heading_at_last(standing(), WAY, CONTACT) is None
+    jumps = standing()._replace(near=standing().near * np.where(TIMES < CONTACT - 0.25, 1.0, 1.8))
+    assert heading_at_last(jumps, WAY, CONTACT) is None
+    crossing = standing(beside=np.clip(1.5 * (CONTACT - TIMES), 0.0, 1.2))
+    assert heading_at_last(crossing, WAY, CONTACT) == "crossing"
+    changing = standing(beside=np.clip(1.5 * (CONTACT - TIMES), 0.0, 1.2), pace=0.7)
+    assert heading_at_last(changing, WAY, CONTACT) is None
