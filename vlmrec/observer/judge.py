@@ -13,6 +13,7 @@ from vlmrec.observer.candidates import Candidate
 from vlmrec.observer.conduct import STANDS
 from vlmrec.observer.contact import LIKELY_JOLT, calm, find_contact, suspects
 from vlmrec.observer.ego import ego_keeping, ego_spans, place_before, smooth_pace, travelled, usual_pace
+from vlmrec.observer.gauge import too_wide
 from vlmrec.observer.jolts import Jolt, find_jolts
 from vlmrec.observer.markings import read_markings
 from vlmrec.observer.measure import Measures
@@ -41,7 +42,12 @@ def judge(measures: Measures, hint: Hint | None = None) -> Scene:
     lanes = measures.lanes
     pace = smooth_pace(measures)
     usual = usual_pace(pace)
-    if lanes is None or lanes.confidence < 0.5 or usual <= 0:
+    if (
+        lanes is None
+        or lanes.confidence < 0.5
+        or usual <= 0
+        or too_wide(measures.tracks, lanes.spacing, measures.size[0])
+    ):
         return scene
     jolts = find_jolts(measures.steps)
     knocks = [jolt.time for jolt in jolts if jolt.ratio >= LIKELY_JOLT]

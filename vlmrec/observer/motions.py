@@ -5,6 +5,7 @@ from vlmrec.observer.overtaken import out_and_back
 from vlmrec.observer.scene import Scene
 from vlmrec.terms import Party
 
+STILL_TURNED = 0.3  # s before the contact: one that moved over up to then points aside
 HARDLY_MOVING = 0.1  # of the ego's pace over the last moments: one that still moves is measured to go quicker
 
 
@@ -119,7 +120,7 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         return unknown("not measured")
     if rival.heading != "same":
         return unknown("which way it went is not known")
-    if rival.how == "passed":
+    if rival.how == "passed" or _gone_past(scene):
         return unknown("it was out of sight by then")
     if rival.stood > 0:
         if rival.place == "edge" and rival.keeping.moves:
@@ -140,6 +141,12 @@ def motion_at_contact(scene: Scene, party: Party) -> Finding:
         if rival.late_pace is None or rival.late_pace > HARDLY_MOVING:
             return observed("moving", "it slowed down, and was moving still", *span, 0.65)
     return unknown("too slow to tell moving from standing")
+
+
+def _gone_past(scene: Scene) -> bool:
+    """Whether the ego had moved out, past it, and was moving back in front of it: its front end is behind the camera then."""
+    rival, own = scene.rival, scene.ego_keeping
+    return bool(rival and own and out_and_back(own) and abs(rival.beside) <= SAME_LANE and rival.how == "beside")
 
 
 def stop_place(scene: Scene, party: Party) -> Finding:
@@ -172,6 +179,8 @@ def contact_area(scene: Scene, party: Party) -> Finding:
     if rival.place == "edge" and rival.stood > 0 and rival.keeping.moves:
         return unknown("it turned out of the roadside into the ego's way")
     if rival.how == "ahead" and abs(rival.at_contact) <= 0.35 and not rival.alongside:
+        if rival.keeping.last is not None and rival.keeping.last.end > contact.time - STILL_TURNED:
+            return unknown("it was coming over: turned aside like that, it may have been met by a corner")
         value = "front" if party is Party.SELF else "rear"
         return observed(value, "it was straight ahead", *span, rival.confidence)
     if rival.how == "beside" and rival.stood > 0 and rival.queued and rival.keeping.moves and not own.moves:
@@ -185,6 +194,8 @@ def lane_ends(scene: Scene, party: Party) -> Finding:
     found = scene.roadway.lane_ends
     if found and party is Party.SELF:
         return unknown("the end of the ego's own lane would have to be seen ahead")
+    if found and scene.ego_keeping is not None and scene.ego_keeping.moves:
+        return unknown("the ego moved over itself, and may have lost that line from sight")
     move = maneuver(scene, party)
     if move.value != "lane_change" or move.confidence is None:
         return unknown("no lane change was measured")
@@ -236,8 +247,8 @@ def centre_line_crossed(scene: Scene, party: Party) -> Finding:
         return unknown("it came from behind, and where it crossed over was not seen")
     if move.value != "lane_change" or tint is None or move.start is None or move.end is None:
         return unknown("not measured")
-    if tint == "yellow" and party is Party.OTHER and scene.rival is not None and scene.rival.place == "edge":
-        return unknown("it came from the roadside: whatever line is yellow, it is not the one it crossed")
+    if tint == "yellow" and party is Party.OTHER:
+        return unknown("it drove the ego's way beyond a yellow line: that may bound an area, not the oncoming traffic")
     return observed("yes" if tint == "yellow" else "no", f"the crossed line is {tint}", move.start, move.end, 0.75)
 
 

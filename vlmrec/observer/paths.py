@@ -181,7 +181,13 @@ def _joined(middle: Floats, feet: Floats, cut: NDArray[np.bool_], hidden: NDArra
 
 def _true_width(track: Track, picture_width: int) -> float:
     """Width in camera heights where both sides and the foot were seen; the usual car's where they never were."""
-    widths = [
+    widths = whole_widths(track, picture_width)
+    return float(np.clip(np.median(widths), 0.9, 2.4)) if len(widths) >= 3 else 1.4
+
+
+def whole_widths(track: Track, picture_width: int) -> list[float]:
+    """Widths in camera heights, near enough to tell, of the sightings that show both sides and the foot."""
+    return [
         sighting.obstacle.width
         for sighting in track.sightings
         if not sighting.obstacle.hidden
@@ -189,7 +195,6 @@ def _true_width(track: Track, picture_width: int) -> float:
         and sighting.obstacle.right < picture_width - BORDER
         and sighting.obstacle.base > 22
     ]
-    return float(np.clip(np.median(widths), 0.9, 2.4)) if len(widths) >= 3 else 1.4
 
 
 def _middle(sighting: Sighting, near: float, width: float, left_cut: bool, right_cut: bool) -> float:

@@ -17,6 +17,7 @@ from vlmrec.observer.sideways import caught_moving
 from vlmrec.terms import Party
 
 DRAWN_UP = 1.0  # s that one which came into the picture beside the camera must be seen before anybody moves over
+IN_SIGHT, SLOWER = 0.5, 0.9  # s from the film's start; of the ego's pace: what is slower was ahead before it was seen
 TIGHT, AMPLE = 1.1, 2.2  # s from the camera to the rear ahead
 
 
@@ -67,6 +68,8 @@ def lane_relation(scene: Scene, _: Party) -> Finding:
         return observed("two_lanes_apart", reason, rival.start, max(until, rival.start), rival.confidence)
     if rival.drew_up and rival.start > until - DRAWN_UP:
         return unknown("it came from beside or behind the camera")
+    if rival.drew_up and not rival.keeping.moves and rival.keeping.kept <= 0:
+        return unknown("it came from beside the camera, and neither clearly kept its lane nor clearly left it")
     if own_kept(scene) and caught_moving(rival.keeping, rival.beside, rival.start) and rival.place == "lane":
         reason = f"{apart:.2f} lanes apart and on its way over the line"
         return observed("adjacent_lane", reason, rival.start, max(until, rival.start), rival.confidence)
@@ -114,6 +117,8 @@ def overtaking(scene: Scene, party: Party) -> Finding:
             return unknown("it came from behind the camera")
         if rival.stood > 0 and not rival.drew_up:
             return observed("none", "it stood ahead, and the ego came up to it", *seen, rival.stood)
+        if rival.start > scene.start + IN_SIGHT and (rival.pace is None or rival.pace > SLOWER):
+            return unknown("it came into sight at about the ego's pace, and may have come from behind")
         if rival.start < contact.time - (DRAWN_UP + 1.0 if rival.drew_up else 1.2):
             return observed("none", "it was ahead or beside until the contact", *seen, rival.confidence)
         return unknown("seen too briefly")

@@ -93,6 +93,9 @@ def rival_from(
     queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
         keeping = swung_out(path, keeping, own, time, candidate.over)
+    drew_up = _drew_up(path, measures)
+    if drew_up and candidate.how == "beside":
+        keeping = keeping._replace(kept=0.0)  # its flank is cut off, and what is lowest of it may be its shade
     kept_to_it = keeping.kept > 0 and len(own.moves) > 0  # its place on the road, while the ego moved over
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
@@ -121,7 +124,7 @@ def rival_from(
         small=small(path, time) if abs(beside) < 0.4 else 0.0,
         shed=shed(path, paths, time),
         confidence=confidence,
-        drew_up=_drew_up(path, measures),
+        drew_up=drew_up,
         headway=_headway(path, ways, own),
     )
 

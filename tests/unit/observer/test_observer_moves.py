@@ -459,3 +459,48 @@ def test_one_that_set_off_from_the_roadside_was_passed_on_its_left_and_crossed_n
     assert motions.centre_line_crossed(golden, Party.OTHER).value is None
     in_lane = scene._replace(rival=rival._replace(place="lane", stood=0.0))
     assert motions.lane_line(in_lane, Party.OTHER).value == "solid_white"
+
+
+def test_which_lane_one_that_drew_up_and_kept_to_nothing_was_in_is_left_open() -> None:
+    open_way = Keeping(CONTACT - 3, CONTACT, (), 0.0)
+    own = Keeping(0.0, CONTACT, (Move(CONTACT - 1, CONTACT, 0.5, 0.9),), 0.0)
+    drawn_up = a_rival(1.2, open_way, start=CONTACT - 3, drew_up=True)
+    assert relations.lane_relation(a_scene(drawn_up, own), Party.NONE).value is None
+    assert relations.lane_relation(a_scene(drawn_up._replace(drew_up=False), own), Party.NONE).value == "adjacent_lane"
+
+
+def test_one_still_coming_over_may_have_been_met_by_a_corner() -> None:
+    coming = Keeping(0.0, CONTACT, (Move(CONTACT - 1, CONTACT, -0.8, 0.9),), 0.0)
+    straight_on = a_rival(0.0, STILL, at_contact=0.1)
+    assert motions.contact_area(a_scene(straight_on, STILL), Party.OTHER).value == "rear"
+    assert motions.contact_area(a_scene(straight_on._replace(keeping=coming), STILL), Party.OTHER).value is None
+
+
+def test_one_that_the_ego_passed_and_was_moving_back_in_front_of_is_out_of_sight() -> None:
+    out, back = Move(CONTACT - 3.5, CONTACT - 2, -1.0, 0.9), Move(CONTACT - 0.9, CONTACT, 0.5, 0.9)
+    passed = a_rival(0.0, STILL, how="beside", at_contact=1.0)
+    assert (
+        motions.motion_at_contact(a_scene(passed, Keeping(0.0, CONTACT, (out, back), 0.0)), Party.OTHER).value is None
+    )
+    assert motions.motion_at_contact(a_scene(passed, STILL), Party.OTHER).value == "moving"
+
+
+def test_a_lane_of_the_other_one_is_not_said_to_end_where_the_ego_moved_over_itself() -> None:
+    coming = Keeping(0.0, CONTACT, (Move(CONTACT - 1, CONTACT, -0.8, 0.9),), 0.0)
+    scene = a_scene(a_rival(1.0, coming), STILL)._replace(roadway=Roadway(lane_ends=True))
+    assert motions.lane_ends(scene, Party.OTHER).value == "yes"
+    own = Keeping(0.0, CONTACT, (Move(CONTACT - 1, CONTACT, 0.5, 0.9),), 0.0)
+    assert motions.lane_ends(scene._replace(ego_keeping=own), Party.OTHER).value is None
+
+
+def test_one_that_came_into_sight_in_mid_film_at_the_ego_s_pace_may_have_come_from_behind() -> None:
+    seen_late = a_rival(-1.6, STILL, start=2.0, pace=0.95)
+    assert relations.overtaking(a_scene(seen_late, STILL), Party.OTHER).value is None
+    assert relations.overtaking(a_scene(seen_late._replace(pace=0.7), STILL), Party.OTHER).value == "none"
+
+
+@pytest.mark.parametrize("party", [Party.OTHER, Party.SELF])
+def test_a_yellow_line_that_another_crossed_on_the_ego_s_side_may_bound_an_area(party: Party) -> None:
+    move = Keeping(0.0, CONTACT, (Move(CONTACT - 1, CONTACT, -0.8, 0.9),), 0.0)
+    scene = a_scene(a_rival(1.0, move), move)._replace(roadway=Roadway(divider="solid", divider_tint="yellow"))
+    assert motions.centre_line_crossed(scene, party).value == ("yes" if party is Party.SELF else None)
