@@ -38,7 +38,7 @@ MOVING_OVER, MOVING, MUCH = (
     0.05,
     2.0,
 )  # lanes, of one still moving over; what it did lately, and times any other's
-SIDE_ROWS, SIDE_TIME = 25.0, 150.0, 2.4  # px, and s before it was last seen: where and when its side's place is told
+SIDE_ROWS, SIDE_TIME = (25.0, 150.0), 2.4  # px, and s before it was last seen: where and when its side's place is told
 ALL_HIDDEN = 0.85  # of its nearest row, the farthest of a foot that is all hidden
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead
 
