@@ -18,10 +18,8 @@ STANDS = 0.16  # of the ego's pace: what is slower stands
 BACKWARDS = -0.35  # the same for measuring it too small: the ego's own pace is known no better
 BESIDE = 2.0  # s within which the ego drives past whatever stands or comes towards it
 FAR_END = (0.16, 0.2)  # of the picture's height: rows that a vehicle's far end has nearly always, and usually
-AHEAD, LEVEL = (
-    0.16,
-    0.26,
-)  # of the picture's height: the far end of one that is ahead, at most, and of one beside, at least
+# of the picture's height: the far end of one that is ahead, at most, and of one beside, at least
+AHEAD, LEVEL = 0.16, 0.26
 NEXT = 0.85  # lanes between the camera and the near side of one in the next lane, at most
 SHORT = (
     0.5  # of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that

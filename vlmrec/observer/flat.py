@@ -20,10 +20,8 @@ Reals = NDArray[np.float32]
 # Of the road's lightness: what lies in the shade has that much, tyres and gaps under a vehicle less.
 SHADE = (0.33, 0.88)
 LIGHTER, TINTED = 11.0, 6.0  # of white paint: lighter than the road by that much, and of its tint
-YELLOWER, GLEAM = (
-    9.0,
-    0.25,
-)  # of yellow paint: yellower than the road, and lighter by that share of the road's lightness
+# of yellow paint: yellower than the road, and lighter by that share of the road's lightness
+YELLOWER, GLEAM = 9.0, 0.25
 LOW, LEAST_LOW = 0.3, 4.0  # of the distance row, and px: bars and lines on the road are seen no higher
 BAR = 0.4  # of the distance row: a bar across the road is as wide, a line along it is not
 APART, ROOM = 0.35, 0.15  # of the distance row, above and below a bar; of that, what is bare road

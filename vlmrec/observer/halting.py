@@ -16,10 +16,8 @@ Floats = NDArray[np.float64]
 
 BRAKING, UNSEEN = 1.3, 0.5  # s before the contact from which on it brakes evenly, and for which it may be out of sight
 AT_LAST = 0.17  # s before the knock: contacts are found a little late, and what was hit doesn't brake evenly
-STOPPED, STILL_MOVING = (
-    -0.07,
-    -0.1,
-)  # s after the knock: it stopped by then for certain, or not before, as far as is known
+# s after the knock: it stopped by then for certain, or not before, as far as is known
+STOPPED, STILL_MOVING = -0.07, -0.1
 SEVERAL = 8  # sightings that a fit needs
 ROUGH, AS_GOOD = 0.85, 1.2  # px by which its foot may miss an even stop; times the least miss that fit as well
 OUTLIER = 1.5  # px: a larger miss counts as this much

@@ -27,10 +27,8 @@ LEAST_ROW, NEAREST = 20.0, 90.0  # px: rows that tell distance, and beyond which
 SEEN, GROWN = 5, 2.0  # sightings; and times its row, that it comes nearer by
 RUSHING, MISSED = -0.8, 2.0  # of the ego's pace, with twice its error; px by which its row may miss on average
 ACROSS = 0.3  # of the ego's pace, with its error: who crosses is measured to go along the road no quicker
-WENT, UNEVEN = (
-    0.5,
-    0.15,
-)  # lanes that it goes across in so short a time; and of these, what its places may miss on average
+# lanes that it goes across in so short a time; and of these, what its places may miss on average
+WENT, UNEVEN = 0.5, 0.15
 COMING = -0.45  # of the ego's pace: what is measured so comes towards the ego
 
 

@@ -17,10 +17,8 @@ Floats = NDArray[np.float64]
 SOLID, DASHED = 0.75, (0.18, 0.62)  # share of a line's length that is painted
 WORN = 0.1  # of its length, at least, that a broken yellow line shows: its paint is no lighter than a light road
 BREAKS = 0.35  # of what shows of such a line at most times, at other times: it breaks off again and again
-YELLOW, WHITE = (
-    0.68,
-    0.57,
-)  # share of a line's paint that is yellower than the road: a low sun makes half of the white so
+# share of a line's paint that is yellower than the road: a low sun makes half of the white so
+YELLOW, WHITE = 0.68, 0.57
 HATCHED = 0.12  # share of odd pixels on a stretch of lane that is hatched; a bare one has next to none
 BARE = 0.05  # the same where there is none: a lane that ends is hatched, or tapers off between lines
 

@@ -22,10 +22,8 @@ LEAST = 4  # sightings that a place is the median of
 SPRUNG = 2  # first sightings away from the picture's edge: it did not come in from there
 APPEARED = 60.0  # px: a distance row; nearer than this nothing comes into sight but from the picture's edge
 LONG, ASIDE = 0.012, 0.3  # 1/px of way, a vehicle's length; lanes: between an end and what takes over there
-FOLLOWED, PAUSE = (
-    1.0,
-    0.3,
-)  # s that the earlier one was followed at least; and between its end and the later's beginning
+# s that the earlier one was followed at least; and between its end and the later's beginning
+FOLLOWED, PAUSE = 1.0, 0.3
 ROOM_ASIDE, ROOM_AHEAD = 0.45, 0.008  # lanes, and 1/px of distance: two vehicles are further apart in one or the other
 NO_ROOM = 0.15  # lanes between the sides of two vehicles beside each other, at least
 NEAREST = 16.0  # px: a distance row; farther away, a row more or less is more than ``ALONG``

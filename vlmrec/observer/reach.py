@@ -18,10 +18,8 @@ Floats = NDArray[np.float64]
 
 NEAREST = 22.0  # px: a distance row; farther away, a row more or less is a metre or two
 STOOD, PLACES = 1.0, 25  # s before the contact up to which its place is that where it stood, and sightings that tell it
-BEHIND, AHEAD = (
-    0.006,
-    0.014,
-)  # 1/px of way from its rear end: what lies between stands where it does, or is a part of it
+# 1/px of way from its rear end: what lies between stands where it does, or is a part of it
+BEHIND, AHEAD = 0.006, 0.014
 BESIDE = 0.2  # lanes: what stands that much farther towards the ego's way as a whole is another thing
 DOOR_REACH = (
     0.35  # lanes: an open door reaches less far, the less as its foot hangs above the road and seems farther off

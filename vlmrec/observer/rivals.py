@@ -1,35 +1,39 @@
 """What is known about the vehicle that was hit: how it moved, stood and headed. Pure."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlmrec.observer.candidates import FOLLOWED, Candidate, is_dark
-from vlmrec.observer.conduct import BACKWARDS, STANDS, level_with, pace_alongside, pace_over, paces
-from vlmrec.observer.halting import halt_of
+from vlmrec.observer.conduct import BACKWARDS, STANDS, Pace, level_with, pace_alongside, pace_over, paces
+from vlmrec.observer.halting import Halt, halt_of
 from vlmrec.observer.heading import heading_at_last, heading_of
 from vlmrec.observer.history import with_history
-from vlmrec.observer.lanes import Lanes, paint_at
+from vlmrec.observer.lanes import Lanes
 from vlmrec.observer.measure import Measures
-from vlmrec.observer.paths import HALF_WIDTHS, Path
+from vlmrec.observer.paths import Path
 from vlmrec.observer.reach import DOOR_REACH, reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
-from vlmrec.observer.sideways import FAR, caught_moving, held
+from vlmrec.observer.sideways import Ease, caught_moving, held
 from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
 from vlmrec.observer.things import shed, small
+from vlmrec.observer.whereabouts import beside_at_first, middle_of, place_of
 
 Floats = NDArray[np.float64]
 
-FAR_PAINT = (
-    0.31,
-    0.35,
-)  # share of a line that is painted: less is no line (kerbs and cracks give as much), more is one
-DASHED = (0.3, 0.6)  # share of a broken line that is painted
-HUGS = 0.12  # lanes between a line and the side of what stands behind it: in the middle of a lane it is twice that
-PLAIN = 0.55  # share of a far line that is painted: more is a solid one, whatever else there is
-NO_LANE = 0.87  # lanes between a line and the kerb: no lane fits in
-LEAST_CLEAR = 6  # sightings near enough to tell a lane by
+
+class _Along(NamedTuple):
+    """Its motion along the road: pace over all of its way and at last, whether it stood, or never did, and how it stopped."""
+
+    whole: Pace | None
+    late: Pace | None
+    even: Pace | None
+    windows: list[Pace]
+    stood: float
+    never: float
+    halt: Halt | None
 
 
 def rival_from(
@@ -55,47 +59,25 @@ def rival_from(
     first = min([move.start for move in (*keeping.moves[:1], *own.moves[:1])], default=time - 0.8)
     early = before & (path.times <= max(first, path.times[0] + 0.4))
     beside = beside_at_first(path, before, early, keeping, own, home)
-    close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
-    close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
-    windows = paces(path, ways, time)
-    whole = pace_over(path, ways, float(path.times[0]), time)
-    late = windows[-1] if windows else None
-    even = even_pace(path, ways, float(path.times[0]), time)
-    stood, never = stood_or_never(path, ways, windows, first, time)
-    halt = halt_of(path, ways, time)
-    if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
-        stood, never = 0.85, 0.0
-    if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
-        never = 0.7
-    heading: Heading | None = "same"
-    if candidate.over is None:
-        heading = heading_of(path, time, whole, even, windows, stood, fits, keeping)
-        heading = heading_at_last(path, ways, time) or heading
-    if halt is not None and halt.came_to_it:
-        stood = 0.0  # it stands, but had been moving
-    reached = reach_ease(path, measures, comb.spacing, way, time) if stood > 0 else None
-    stays = stood > 0 and stayed(path, ways, time, fits, reached)
-    if candidate.over is None and handed_over(path, whole, windows, time):
-        stood, never, keeping = 0.0, 0.0, Keeping(keeping.start, keeping.end, (), 0.0)
-    if stood > 0:
-        keeping = set_off(path, keeping, own, fits, late, even)
-    origin = _middle(path, early, comb)
-    if caught_moving(keeping, origin, float(path.times[0])):
-        origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
-    place = _place(path, measures, comb, early, origin, stood > 0)
-    if place == "edge" and stood > 0 and not keeping.moves:
-        keeping = set_off(path, keeping, own, fits, late, even, beyond=True)
-        if not keeping.moves and reached is not None:
-            keeping = set_off(path, keeping, own, [reached], late, even, beyond=True, door=DOOR_REACH)
-    if place != "lane" and never > 0 and abs(beside) < 1.3:
-        place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
-    with_it = _standing_with(path, paths, measures, way, first)
-    queued = candidate.over is not None or (stood > 0 and with_it >= (1 if place == "edge" else 2))
+    along = _along(path, candidate, measures, ways, first, time)
+    heading = _heading(path, candidate, along, ways, time, fits, keeping)
+    if along.halt is not None and along.halt.came_to_it:
+        along = along._replace(stood=0.0)  # it stands, but had been moving
+    reached = reach_ease(path, measures, comb.spacing, way, time) if along.stood > 0 else None
+    stays = along.stood > 0 and stayed(path, ways, time, fits, reached)
+    if candidate.over is None and handed_over(path, along.whole, along.windows, time):
+        along, keeping = along._replace(stood=0.0, never=0.0), Keeping(keeping.start, keeping.end, (), 0.0)
+    place, keeping = _moved_from(path, along, keeping, fits, reached, own, measures, comb, early, beside)
+    others = _standing_with(path, paths, measures, way, first)
+    queued = candidate.over is not None or (along.stood > 0 and others >= (1 if place == "edge" else 2))
     if queued and place == "lane" and candidate.how == "beside" and not keeping.moves:
         keeping = swung_out(path, keeping, own, time, candidate.over)
     drew_up = _drew_up(path, measures)
     if drew_up and candidate.how == "beside":
         keeping = keeping._replace(kept=0.0)  # its flank is cut off, and what is lowest of it may be its shade
+    close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
+    close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
+    late = along.late
     kept_to_it = keeping.kept > 0 and len(own.moves) > 0  # its place on the road, while the ego moved over
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
@@ -111,14 +93,14 @@ def rival_from(
         came_past=_came_past(path, measures),
         # By night the pool of light has an edge beside the camera; it goes with the ego where that moves over.
         alongside=level_with(path, first, measures.size, measures.lanes, is_dark(measures) and not kept_to_it),
-        pace=None if whole is None or whole.error > 0.2 else whole.share,
+        pace=None if along.whole is None or along.whole.error > 0.2 else along.whole.share,
         late_pace=None if late is None or late.end < time - 1.2 else late.share,
         late_error=0.0 if late is None else late.error,
-        stood=min(stood, confidence),
+        stood=min(along.stood, confidence),
         stayed=stays,
-        halted=None if halt is None else halt.stood,
-        came_to_a_stand=halt is not None and halt.came_to_it,
-        never_stood=min(never, confidence),
+        halted=None if along.halt is None else along.halt.stood,
+        came_to_a_stand=along.halt is not None and along.halt.came_to_it,
+        never_stood=min(along.never, confidence),
         place=place,
         queued=queued,
         small=small(path, time) if abs(beside) < 0.4 else 0.0,
@@ -129,28 +111,53 @@ def rival_from(
     )
 
 
-def _middle(path: Path, early: NDArray[np.bool_], comb: Lanes) -> float:
-    """Its middle, in lanes right of the camera: at least half the narrowest vehicle beyond the side that faces the ego's way."""
-    middle, side = float(np.median(path.beside[early])), float(np.median(path.inner[early]))
-    least = HALF_WIDTHS[0] / comb.spacing
-    return (
-        float(np.sign(middle)) * max(abs(middle), abs(side) + least)
-        if abs(side) > least and middle * side > 0
-        else middle
-    )
+def _along(path: Path, candidate: Candidate, measures: Measures, ways: Floats, first: float, time: float) -> _Along:
+    windows = paces(path, ways, time)
+    whole = pace_over(path, ways, float(path.times[0]), time)
+    stood, never = stood_or_never(path, ways, windows, first, time)
+    if candidate.over is not None:  # its rear end was seen at one place along the road, again and again
+        stood, never = 0.85, 0.0
+    if whole is None and not is_dark(measures) and (whole := pace_alongside(path, first, measures.size[1])) is not None:
+        never = 0.7
+    even = even_pace(path, ways, float(path.times[0]), time)
+    return _Along(whole, windows[-1] if windows else None, even, windows, stood, never, halt_of(path, ways, time))
 
 
-def beside_at_first(
-    path: Path, before: NDArray[np.bool_], early: NDArray[np.bool_], keeping: Keeping, own: Keeping, home: float
-) -> float:
-    """Lanes right of the ego before anybody moved. One first seen when the ego had begun to move is told by its place on the
-    road: where it is seen best, if it kept its lane, for a far row that is a little off is half a lane off.
-    """
-    if not own.moves or path.times[0] <= own.moves[0].start:
-        return float(np.median(path.beside[early]))
-    clear = before & (path.near >= FAR)
-    settled = keeping.kept > 0 and clear.sum() >= LEAST_CLEAR
-    return float(np.median(path.across[clear if settled else early])) - home
+def _heading(
+    path: Path, candidate: Candidate, along: _Along, ways: Floats, time: float, fits: Sequence[Ease], keeping: Keeping
+) -> Heading | None:
+    if candidate.over is not None:
+        return "same"
+    told = heading_of(path, time, along.whole, along.even, along.windows, along.stood, fits, keeping)
+    return heading_at_last(path, ways, time) or told
+
+
+def _moved_from(
+    path: Path,
+    along: _Along,
+    keeping: Keeping,
+    fits: Sequence[Ease],
+    reached: Ease | None,
+    own: Keeping,
+    measures: Measures,
+    comb: Lanes,
+    early: NDArray[np.bool_],
+    beside: float,
+) -> tuple[Place | None, Keeping]:
+    """Where it was at first, and its moves from there: who stood there is seen to set off by more than a smooth step."""
+    if along.stood > 0:
+        keeping = set_off(path, keeping, own, fits, along.late, along.even)
+    origin = middle_of(path, early, comb)
+    if caught_moving(keeping, origin, float(path.times[0])):
+        origin += float(np.sign(origin)) * 0.5  # the lane it comes from, not the line it is on
+    place = place_of(path, measures, comb, early, origin, along.stood > 0)
+    if place == "edge" and along.stood > 0 and not keeping.moves:
+        keeping = set_off(path, keeping, own, fits, along.late, along.even, beyond=True)
+        if not keeping.moves and reached is not None:
+            keeping = set_off(path, keeping, own, [reached], along.late, along.even, beyond=True, door=DOOR_REACH)
+    if place != "lane" and along.never > 0 and abs(beside) < 1.3:
+        place = "lane"  # what drives along is in a lane, even where the far line is out of sight, or looks like none
+    return place, keeping
 
 
 def _headway(path: Path, ways: Floats, own: Keeping) -> float | None:
@@ -169,42 +176,6 @@ def _capped(keeping: Keeping, confidence: float) -> Keeping:
     """Nothing about a vehicle is surer than that it is the one."""
     moves = tuple(move._replace(confidence=min(move.confidence, confidence)) for move in keeping.moves)
     return keeping._replace(moves=moves, kept=min(keeping.kept, confidence))
-
-
-def _place(
-    path: Path, measures: Measures, comb: Lanes, early: NDArray[np.bool_], beside: float, stood: bool
-) -> Place | None:
-    """In a lane when paint lies on its far side too; beyond the edge when there is none, but a solid line on the near side.
-
-    Kerbs and cracks give some paint, too: what stands close behind a solid line, not in the middle of a lane, is beyond
-    the edge unless the far line is plain. What stands between a solid line and a kerb close behind it is beyond the edge.
-    """
-    lane = int(np.floor(float(np.median(path.ego[early])) + beside))
-    right = beside > 0
-    near_line, far_line = (lane, lane + 1) if right else (lane + 1, lane)
-    until = measures.times <= path.times[early][-1] + 0.3
-    near_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, near_line)[until]))
-    far_paint = np.nanmean(_shown(paint_at(measures.profiles, measures.clear, comb, far_line)[until]))
-    if right and near_paint > 0.75 and _before_kerb(measures, near_line, float(np.median(path.ego[early])) + beside):
-        return "edge"
-    behind = (1 if right else -1) * (float(np.median((path.inner + path.ego)[early])) - near_line)
-    if stood and near_paint > 0.75 and FAR_PAINT[0] <= far_paint < PLAIN and 0.4 < abs(beside) < 1.4:
-        return "edge" if right and behind < HUGS else None  # on the left is the middle of the road, or a one-way street
-    if abs(beside) <= 0.4 or far_paint > FAR_PAINT[1]:
-        return "lane"
-    if DASHED[0] < near_paint < DASHED[1]:
-        return "lane" if abs(beside) < 1.4 else None  # beyond a broken line lies a lane
-    return "edge" if right and far_paint < FAR_PAINT[0] and near_paint > 0.75 and abs(beside) < 1.4 else None
-
-
-def _before_kerb(measures: Measures, line: int, place: float) -> bool:
-    """Whether ``place`` lies between ``line`` and a kerb that follows so soon that there is no lane between them."""
-    kerb = measures.footway.kerb if measures.footway is not None else np.inf
-    return line < place < kerb and kerb - line < NO_LANE
-
-
-def _shown(values: Floats) -> Floats:
-    return values if np.isfinite(values).any() else np.zeros(1)
 
 
 def _came_past(path: Path, measures: Measures) -> bool:

@@ -32,10 +32,8 @@ EVEN = (
     1.5  # times that: how much further apart two may be where all are far apart, for a metre is more with some cameras
 )
 BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
-OUT_OF_LINE, COMING_OVER = (
-    0.35,
-    0.6,
-)  # lanes from the row's usual side, outwards and towards the ego, of one of it at most
+# lanes from the row's usual side, outwards and towards the ego, of one of it at most
+OUT_OF_LINE, COMING_OVER = 0.35, 0.6
 CLEAR, OFTEN, WHEEL = (
     40.0,
     4,

@@ -34,10 +34,8 @@ WATCHED = 1.2  # s that a vehicle must be in sight for a finding that it kept it
 WATCHED_MOVING = 2.0  # s, the same where the ego moved over itself
 ASTRIDE = (0.38, 0.62)  # lanes between the middles of a lane and of a vehicle on its line
 LEAD, WATCHED_BESIDE = 1.0, 1.5  # s before the ego's move from which one beside it counts; that it must be in sight
-CLOSE_BY, WATCHED_AHEAD = (
-    1.3,
-    2.5,
-)  # s before the contact in which it seems to grow, and before that in which it must be seen
+# s before the contact in which it seems to grow, and before that in which it must be seen
+CLOSE_BY, WATCHED_AHEAD = 1.3, 2.5
 OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
 AT_LAST, NEARER = 0.35, 0.4  # s before the contact, and lanes that it is nearer to the ego's way then

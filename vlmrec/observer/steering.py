@@ -24,10 +24,8 @@ AMISS = 0.6  # of the way steered, the same: the pace may be measured much too s
 ASIDE = 35.0  # px off its usual column up to which the vanishing point is found
 LEAST = 10  # frames with lines and pace that the usual column needs
 KNOCKED, RINGS = 0.6, 0.5  # lanes in a second, while a knock rings; s that it does
-STRIP = (
-    0.10,
-    0.93,
-)  # of the picture's height: rows below the vanishing point, and in the picture, where lines are sought
+# of the picture's height: rows below the vanishing point, and in the picture, where lines are sought
+STRIP = (0.10, 0.93)
 SETTLING = 1.0  # s before and after a knock in which the lines may be hidden, or the comb on its way to others
 NEARBY = 1.0  # s around a frame within which lines and turns are reconciled
 

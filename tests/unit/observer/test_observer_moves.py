@@ -20,11 +20,11 @@ from vlmrec.observer.measure import Measures
 from vlmrec.observer.overtaken import overtaken
 from vlmrec.observer.passing import gone_by
 from vlmrec.observer.paths import Path, _joined, since_leap, untorn
-from vlmrec.observer.rivals import beside_at_first
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Roadway, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
 from vlmrec.observer.things import shed, small
+from vlmrec.observer.whereabouts import beside_at_first
 from vlmrec.terms import Party
 
 Floats = NDArray[np.float64]
