@@ -18,7 +18,7 @@ from vlmrec.observer.reach import DOOR_REACH, reach_ease
 from vlmrec.observer.scene import Heading, Keeping, Place, Rival
 from vlmrec.observer.sideways import Ease, caught_moving, held
 from vlmrec.observer.standing import even_pace, handed_over, set_off, stayed, stood_or_never, swung_out
-from vlmrec.observer.things import shed, small
+from vlmrec.observer.things import fell_off, shed, small
 from vlmrec.observer.whereabouts import beside_at_first, middle_of, place_of
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ def rival_from(
         keeping = keeping._replace(kept=0.0)  # its flank is cut off, and what is lowest of it may be its shade
     close = (path.times >= time - 0.35) & (path.times <= time + 0.1)
     close = close if close.any() else np.arange(len(path.times)) >= len(path.times) - 3
-    late = along.late
+    late, fallen = along.late, fell_off(path, ways, time)
     kept_to_it = keeping.kept > 0 and len(own.moves) > 0  # its place on the road, while the ego moved over
     confidence = 0.9 if candidate.lonely else 0.5
     return Rival(
@@ -103,8 +103,8 @@ def rival_from(
         never_stood=min(along.never, confidence),
         place=place,
         queued=queued,
-        small=small(path, time) if abs(beside) < 0.4 else 0.0,
-        shed=shed(path, paths, time),
+        small=max(0.8 * fallen, small(path, time)) if abs(beside) < 0.4 else 0.0,
+        shed=fallen or shed(path, paths, time),
         confidence=confidence,
         drew_up=drew_up,
         headway=_headway(path, ways, own),

@@ -38,6 +38,7 @@ LEAD, WATCHED_BESIDE = 1.0, 1.5  # s before the ego's move from which one beside
 CLOSE_BY, WATCHED_AHEAD = 1.3, 2.5
 OVER = 0.05  # lanes over the line that a side may seem to be
 SWEEPING, SWEPT = 1.0, 0.85  # lanes per second and lanes
+BRIEFLY = 0.5  # s before the contact
 AT_LAST, NEARER = 0.35, 0.4  # s before the contact, and lanes that it is nearer to the ego's way then
 LATELY = 1.6  # s before the contact, the time that a move cut off by it takes at most
 FAR = 30.0  # px: a distance row beyond which a row more or less is half a lane
@@ -99,7 +100,9 @@ def held(path: Path, piece: Path, until: float, own: Keeping) -> tuple[Keeping, 
 
 def _ends_nearer(path: Path, until: float, own: Keeping) -> bool:
     """Whether it is last seen far nearer to the way of an ego that kept its lane: few as these places are, it left its own."""
-    early, late = path.times <= until - LATELY, (path.times > until - AT_LAST) & (path.times <= until + 0.05)
+    # One that has come into sight since then is where it was up to half a second before the contact.
+    early = path.times <= (until - LATELY if path.times[0] <= until - LATELY else until - BRIEFLY)
+    late = (path.times > until - AT_LAST) & (path.times <= until + 0.05)
     if own.kept <= 0 or not early.any() or late.sum() < 3:
         return False
     return abs(float(np.median(path.beside[early]))) - abs(float(np.median(path.beside[late]))) > NEARER

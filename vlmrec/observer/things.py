@@ -18,6 +18,13 @@ AROUND = (1.0, 1.5)  # s before and after a thing is first followed, in which th
 SAME_ROW = 0.15  # of a distance row: further apart, the thing was not at the vehicle
 SAME_LANE = 0.45  # lanes
 SEEN = 6  # sightings of the vehicle
+BEFORE, LEAST_BEFORE, LEAST_AFTER = (
+    1.0,
+    6,
+    4,
+)  # s, and sightings of a vehicle before a thing fell from it, and of the thing
+# of the ego's pace: the vehicle's, at least, and the thing's in the half second after, at most: braking does less
+KEPT, FELL_BACK = 0.7, 0.55
 
 
 def small(path: Path, time: float) -> float:
@@ -40,6 +47,33 @@ def shed(path: Path, paths: Sequence[Path], time: float) -> bool:
     if early.sum() >= 6 and _parts(float(np.median(path.span[early])), narrow):
         return True
     return _vehicle_sightings(path, paths, narrow) >= SEEN
+
+
+def fell_off(path: Path, ways: Floats, time: float) -> bool:
+    """Whether what is followed was a vehicle that drove on, and from one picture to the next is a thing that falls back.
+
+    A vehicle of which a side is lost in the road's colour becomes narrower, too, but doesn't stop dead. ``ways`` is the
+    ego's way at its sightings.
+    """
+    seen = ~path.cut & (path.times <= time) & (path.times > time - LATE - BEFORE)
+    if not seen.any():
+        return False
+    end = float(path.times[seen][np.argmax(path.near[seen])])  # afterwards the vehicle may be followed again
+    told = seen & ~path.hidden & (path.times <= end)
+    for start in path.times[told & (path.times > time - LATE)]:
+        after, before = told & (path.times >= start), told & (path.times < start) & (path.times > start - BEFORE)
+        if after.sum() < LEAST_AFTER or before.sum() < LEAST_BEFORE:
+            continue
+        narrow = float(path.span[after].max())
+        if narrow < NARROW and _parts(float(np.median(path.span[before])), narrow):
+            return _pace(path, ways, before) > KEPT and _pace(path, ways, after) < FELL_BACK
+    return False
+
+
+def _pace(path: Path, ways: Floats, use: NDArray[np.bool_]) -> float:
+    """Its pace along the road as a share of the ego's."""
+    slope, _ = np.polyfit(ways[use], 1 / path.near[use], 1, w=path.near[use])
+    return 1 + float(slope)
 
 
 def _width(path: Path, time: float, share: float = 50.0) -> float | None:

@@ -94,3 +94,6 @@ def test_who_is_last_seen_far_nearer_to_an_ego_that_kept_its_lane_did_not_keep_i
     assert held(path, path, CONTACT, STILL)[0] == Keeping(0.0, CONTACT, (), 0.0)
     moving = Keeping(0.0, CONTACT, (), 0.0)
     assert held(path, path, CONTACT, moving)[0].kept > 0
+    brief = path.part(TIMES > CONTACT - 1.4)  # in sight for not much longer than a move takes
+    assert sideways(brief, CONTACT, STILL, eases(brief, CONTACT)).kept > 0
+    assert held(brief, brief, CONTACT, STILL)[0].kept == 0

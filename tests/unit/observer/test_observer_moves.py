@@ -23,7 +23,7 @@ from vlmrec.observer.paths import Path, _joined, since_leap, untorn
 from vlmrec.observer.scene import Contact, Keeping, Move, Rival, Roadway, Scene
 from vlmrec.observer.sideways import eases, fit_ease, sideways
 from vlmrec.observer.steering import course
-from vlmrec.observer.things import shed, small
+from vlmrec.observer.things import fell_off, shed, small
 from vlmrec.observer.whereabouts import beside_at_first
 from vlmrec.terms import Party
 
@@ -285,6 +285,21 @@ def test_a_thing_comes_from_the_vehicle_that_was_where_it_was_first_followed() -
     assert shed(thing, [leader, thing], CONTACT)
     assert not shed(thing, [thing], CONTACT)
     assert not shed(thing, [leader._replace(across=leader.across + 1.0), thing], CONTACT)
+
+
+@pytest.mark.parametrize(
+    ("width", "share", "fell"),
+    [(0.55, 0.4, True), (0.55, 0.8, False), (1.3, 0.4, False)],
+    ids=["a thing that slides", "a vehicle that brakes, half of it lost in the road's colour", "a wide one"],
+)
+def test_what_falls_off_a_vehicle_is_narrow_at_once_and_falls_back_quicker_than_brakes_would_make_it(
+    width: float, share: float, fell: bool
+) -> None:
+    pace, off = 0.03, TIMES >= CONTACT - 0.6
+    ways = pace * TIMES
+    near = 1 / (1 / 40 - (1 - share) * np.maximum(0.0, ways - ways[np.argmax(off)]))
+    path = a_path(np.zeros(len(TIMES)), near=near)._replace(span=np.where(off, width, 1.4))
+    assert fell_off(path, ways, CONTACT) is fell
 
 
 def test_one_that_kept_its_lane_is_where_it_is_seen_best() -> None:
