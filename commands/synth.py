@@ -1,3 +1,5 @@
+"""``vlmrec synth``: clips whose every answer is known."""
+
 from pathlib import Path
 
 import click
@@ -48,6 +50,8 @@ def command(
     elif out is None:
         raise InputError("--out DIR is missing: say where the clips go (or use --list, or --contact-sheet DIR)")
     else:
+        from contextlib import closing
+
         from vlmrec.engine.reference import load_reference
         from vlmrec.synth.make import make_clips, plan_clips, varied
 
@@ -57,11 +61,13 @@ def command(
             seed=seed, count=count, scenarios=names, vary=varied(vary), duration=duration, width=width, height=height, fps=fps
         )  # fmt: skip
         found = []
-        for made in make_clips(plans, out, ledger=ledger, workers=workers):
-            found.append({"clip_id": made.plan.clip_id, "gold": str(made.gold), "video": str(made.video)})
-            click.echo(f"{len(found)} of {len(plans)}: {made.video}", err=True)
+        with closing(make_clips(plans, out, ledger=ledger, workers=workers)) as finished:
+            for made in finished:
+                found.append({"clip_id": made.plan.clip_id, "gold": str(made.gold), "video": str(made.video)})
+                click.echo(f"{len(found)} of {len(plans)}: {made.video}", err=True)
         if not as_json:
-            click.echo(f"{len(found)} clips in {out}, their labels in {out / 'gold'}")
+            clips, whose = ("clip", "its label") if len(found) == 1 else ("clips", "their labels")
+            click.echo(f"{len(found)} {clips} in {out}, {whose} in {out / 'gold'}")
     if as_json:
         print_json(found)
 

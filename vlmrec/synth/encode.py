@@ -13,9 +13,22 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vlmrec.errors import InputError
+
 
 def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, width: int, height: int, crf: int) -> int:
-    """Writes BGR frames of even width and height as a video and returns how many there were."""
+    """Writes BGR frames of even width and height as a video and returns how many there were.
+
+    Raises InputError where the file can't be written.
+    """
+    try:
+        return _write(path, frames, fps=fps, width=width, height=height, crf=crf)
+    except (av.FFmpegError, OSError) as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{path}: can't write the video there: {why}; is there room, and may you write?") from error
+
+
+def _write(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, width: int, height: int, crf: int) -> int:
     count = 0
     with av.open(str(path), "w", format="mp4", options={"fflags": "+bitexact"}) as container:
         stream = container.add_stream("libx264", rate=fps)

@@ -1,23 +1,22 @@
 """From a seed to clips and gold on disk: plans, checks them, renders each clip in a process of its own.
 
 The same seed and the same library versions give the same bytes, whatever the number of workers. A clip's
-name is a hash of all that it is made from. What was drawn for whom is kept in ``gold/_scenarios.json``, which is no label.
+name is a hash of all that it is made from. Whatever happens, a clip that is there has its label.
 """
 
 import itertools
-import json
-import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from vlmrec.canonical import canonical_json, sha256_hex
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldLabel, write_gold
+from vlmrec.gold import GoldLabel
 from vlmrec.ledger import Ledger
 from vlmrec.synth.answers import gold_answers, observed_values
 from vlmrec.synth.camera import CameraPath
@@ -25,10 +24,11 @@ from vlmrec.synth.charts import ego_share, leaf_of
 from vlmrec.synth.draw import Draw, generator
 from vlmrec.synth.grounding import entity_table
 from vlmrec.synth.look import Look, draw_look
+from vlmrec.synth.place import Place
 from vlmrec.synth.plot import Plot
+from vlmrec.synth.processes import run_each, uninterrupted
 from vlmrec.synth.scenarios import SCENARIOS, scenario
 
-NOTES = "_scenarios.json"
 SHORTEST, LONGEST = 6.0, 60.0
 PICTURE_KEYS = ("fps", "width", "height")
 
@@ -148,23 +148,34 @@ def gold_label(staged: Staged, ledger: Ledger) -> GoldLabel:
     )
 
 
-def make_clips(plans: Sequence[ClipPlan], out: Path, *, ledger: Ledger, workers: int = 1) -> Iterator[Made]:
-    """Renders every plan into ``out``, in the order given, each clip as soon as it is done.
+def make_clips(
+    plans: Sequence[ClipPlan], out: Path, *, ledger: Ledger, workers: int = 1
+) -> Generator[Made, None, None]:
+    """Renders every plan into ``out`` and gives them in that order. A clip and its label appear as soon as it is done.
 
     Every clip has a fresh process: encoding one leaves arithmetic state behind that changes the last bit of
-    some pixels of the next.
+    some pixels of the next. Close the iterator to end early: nothing unfinished is left. Raises InputError, before
+    anything is rendered, for a folder that can't be written to.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=context, max_tasks_per_child=1) as pool:
-        for plan, video in zip(plans, pool.map(_render, plans, [out] * len(plans)), strict=True):
+    place = Place.prepared(out)
+    own = uuid4().hex[:8]  # two commands may make the same clip at once
+    jobs = [(plan, out / f".{plan.clip_id}.{own}-{number}.mp4.part") for number, plan in enumerate(plans)]
+    made: dict[int, Made] = {}
+    given = 0
+    with closing(run_each(_render, jobs, workers=workers)) as finished:
+        for position in finished:
+            plan, part = jobs[position]
             staged = stage_clip(plan)
-            gold = write_gold(out / "gold", gold_label(staged, ledger))
-            _note(out / "gold" / NOTES, staged)
-            yield Made(plan, video, gold)
+            label = gold_label(staged, ledger)
+            with uninterrupted():
+                gold = place.put_label(label, _note(staged))
+                made[position] = Made(plan, part.replace(out / f"{plan.clip_id}.mp4"), gold)
+            while given in made:
+                yield made.pop(given)
+                given += 1
 
 
-def _render(plan: ClipPlan, out: Path) -> Path:
+def _render(plan: ClipPlan, part: Path) -> None:
     """Runs in the child process: Panda3D keeps its engine in global state."""
     import cv2
 
@@ -174,11 +185,7 @@ def _render(plan: ClipPlan, out: Path) -> Path:
     cv2.setNumThreads(1)
     staged = stage_clip(plan)
     frames = draw_frames(staged.plot.scene, staged.look, Picture(plan.width, plan.height, plan.fps), plan.stream)
-    target = out / f"{plan.clip_id}.mp4"
-    part = target.with_name(f".{target.name}.part")
     write_video(part, frames, fps=plan.fps, width=plan.width, height=plan.height, crf=staged.look.crf)
-    part.replace(target)
-    return target
 
 
 def _turn(names: Sequence[str], seed: int, index: int) -> str:
@@ -204,10 +211,9 @@ def _whole(key: str, text: str) -> int:
         raise InputError(f"--vary {key}={text}: expected a whole number") from None
 
 
-def _note(path: Path, staged: Staged) -> None:
+def _note(staged: Staged) -> dict[str, object]:
     plan = staged.plan
-    notes: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    notes[plan.clip_id] = {
+    return {
         "scenario": plan.scenario,
         "seed": plan.seed,
         "index": plan.index,
@@ -216,6 +222,3 @@ def _note(path: Path, staged: Staged) -> None:
         "size": [plan.width, plan.height],
         "fps": plan.fps,
     }
-    path.write_text(
-        json.dumps(dict(sorted(notes.items())), ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
-    )

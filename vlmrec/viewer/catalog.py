@@ -20,6 +20,11 @@ from vlmrec.viewer.queries import ELIMINATIONS
 
 VERSION = 1
 NAME = "catalog.db"
+_OUTSIDE = {
+    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+}  # fmt: skip
+"""What SQLite says where a file or folder is in the way."""
 TABLES = ("runs", "clips", "turns", "violations", "eliminations")
 
 
@@ -36,11 +41,22 @@ class Cataloged(NamedTuple):
 def update_catalog(store: Path, *, gold: GoldSet | None = None) -> Cataloged:
     """Bring the store's catalog up to date. Logs that can't be read are named and left out.
 
-    Raises InputError where there is no store.
+    Raises InputError where there is no store, or the catalog can't be written there.
     """
     if not store.is_dir():
         raise InputError(f"there is no store {store}; record a run there first, or name another with --store DIR")
     path = store / NAME
+    try:
+        return _updated(path, store, gold)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _OUTSIDE:  # anything else is our own mistake
+            raise
+        raise InputError(
+            f"{path}: can't write the catalog: {error}; may you write there, and is there room?"
+        ) from error
+
+
+def _updated(path: Path, store: Path, gold: GoldSet | None) -> Cataloged:
     _discard_if_old(path)
     with closing(Database(path)) as db:
         _make_tables(db)
@@ -71,6 +87,8 @@ def _discard_if_old(path: Path) -> None:
     try:
         with closing(sqlite3.connect(path)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.OperationalError:
+        raise  # it can't be opened, or another has it
     except sqlite3.DatabaseError:
         version = None  # no database at all: made anew like an old one
     if version != VERSION:
