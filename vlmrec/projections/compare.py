@@ -152,7 +152,9 @@ class CompareRuns(ClipFold):
             layer2=layer2(rows, ()),
             shares={name: share_interval(sum(map(fact, rows)), len(rows)) for name, fact in CLIP_METRICS.items()},
             layer1=tally(item.verdict for found in items for item in found),
-            accuracy=interval(right, [len(found) for found in items], seed=self._seed, resamples=self._resamples),
+            accuracy=interval(
+                right, [len(found) for found in items], of="share", seed=self._seed, resamples=self._resamples
+            ),
             notes=facts.notes,
         )
 

@@ -87,7 +87,7 @@ def item_contrast(
     differences = [y - x for x, y in zip(of_a, of_b, strict=True)]
     total = sum(items)
     test = sign_flip(differences, seed=seed)
-    difference = interval(differences, items, seed=seed, resamples=resamples)
+    difference = interval(differences, items, of="difference", seed=seed, resamples=resamples)
     return Contrast(
         a=a,
         b=b,

@@ -96,4 +96,5 @@ def _table_right(table: EntityTable | None, label: ClipGold) -> bool | None:
 
 def _after(counts: Counts) -> After:
     tops, bottoms = [top for top, _ in counts], [bottom for _, bottom in counts]
-    return After(items=sum(bottoms), correct=sum(tops), accuracy=interval(tops, bottoms, seed=0, resamples=RESAMPLES))
+    accuracy = interval(tops, bottoms, of="share", seed=0, resamples=RESAMPLES)
+    return After(items=sum(bottoms), correct=sum(tops), accuracy=accuracy)

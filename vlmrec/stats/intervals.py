@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Method = Literal["bootstrap_t", "bca", "score", "exact_bound", "none"]
+Figure = Literal["share", "difference"]
+"""What a ratio can be at all: a share lies within 0 to span, a difference of two shares within ±span."""
 RESAMPLES = 10_000
 CELLS = 4_000_000
 """Clips times resamples that are drawn at once: 32 MB."""
@@ -92,12 +94,17 @@ def interval(
     numerators: Sequence[int],
     denominators: Sequence[int],
     *,
+    of: Figure,
     seed: int,
     level: float = 0.95,
     resamples: int = RESAMPLES,
     span: float = 1.0,
 ) -> Interval:
-    """The interval of sum(numerators) / sum(denominators), one pair a clip. The ratio lies within ±``span``."""
+    """The interval of sum(numerators) / sum(denominators), one pair a clip, cut to what a figure ``of`` this sort can be.
+
+    The caller says which sort it is: data can't tell, as a difference may well be above 0 in every clip.
+    """
+    floor = 0.0 if of == "share" else -span
     kept = [(top, bottom) for top, bottom in zip(numerators, denominators, strict=True) if bottom]
     if not kept:
         return Interval(estimate=None, low=None, high=None, level=level, clips=0, standard_error=None, method="none")
@@ -105,13 +112,12 @@ def interval(
     estimate = sum(tops) / sum(bottoms)
     error = standard_error(tops, bottoms)
     if not error:
-        return _exact_bound(estimate, len(kept), level, span)
+        return _exact_bound(estimate, len(kept), level, floor, span)
     if len(kept) < RESAMPLED_FROM:
         return Interval(
             estimate=estimate, low=None, high=None, level=level, clips=len(kept), standard_error=error, method="none"
         )
     low, high = bootstrap_t(tops, bottoms, Resampling(len(kept), seed=seed, resamples=resamples), level=level)
-    floor = -span if min(tops) < 0 else 0.0
     return Interval(
         estimate=estimate,
         low=max(low, floor),
@@ -124,13 +130,17 @@ def interval(
 
 
 def standard_error(numerators: Sequence[int], denominators: Sequence[int]) -> float:
-    """The linearised standard error of a ratio of sums over clips; 0 with fewer than two clips."""
-    n, total = len(numerators), sum(denominators)
+    """The linearised standard error of a ratio of sums over clips; 0 with fewer than two clips.
+
+    In whole numbers up to the root: clips that are all alike have an error of 0, not of a rounding, which would be
+    taken for a spread and give an interval without width.
+    """
+    n, top_total, total = len(numerators), sum(numerators), sum(denominators)
     if n < 2:
         return 0.0
-    ratio = sum(numerators) / total
-    squares = math.fsum((top - ratio * bottom) ** 2 for top, bottom in zip(numerators, denominators, strict=True))
-    return math.sqrt(n / (n - 1) * squares) / total
+    residuals = (top * total - top_total * bottom for top, bottom in zip(numerators, denominators, strict=True))
+    squares = sum(residual * residual for residual in residuals)
+    return math.sqrt(n / (n - 1) * squares) / (total * total)
 
 
 def bootstrap_t(
@@ -181,12 +191,11 @@ def bca(
     return ends[0], ends[1]
 
 
-def _exact_bound(estimate: float, clips: int, level: float, span: float) -> Interval:
+def _exact_bound(estimate: float, clips: int, level: float, floor: float, span: float) -> Interval:
     unseen = 1 - ((1 - level) / 2) ** (1 / clips)
-    low = max(estimate - unseen * span, -span if estimate <= 0 else 0.0)
     return Interval(
         estimate=estimate,
-        low=low,
+        low=max(estimate - unseen * span, floor),
         high=min(estimate + unseen * span, span),
         level=level,
         clips=clips,

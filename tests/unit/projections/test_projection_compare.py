@@ -12,7 +12,7 @@ from samples import label, labels
 from vlmrec.commands.compare import command
 from vlmrec.gold import GoldSet, write_gold
 from vlmrec.projections.compare import CompareRuns, Comparison
-from vlmrec.projections.contrasts import Contrast
+from vlmrec.projections.contrasts import Contrast, item_contrast
 from vlmrec.projections.core import project
 
 CHART, ANOTHER = "차43-2", "차43-3"
@@ -113,6 +113,25 @@ def test_a_clear_difference_in_answers_is_said_to_be_one() -> None:
     assert correct.difference.low is not None
     assert correct.difference.low > 0
     assert contrast(comparison, "missed").verdict == "no difference"
+
+
+def test_a_run_without_a_right_answer_has_an_accuracy_of_0_or_more() -> None:
+    a, b, gold = two_runs(["stopped"] * 4, ["straight"] * 4)
+    wrong, right = (run.accuracy for run in compare(a, b, gold=gold).runs)
+    assert (wrong.low, wrong.high) == pytest.approx((0, 1 - 0.025**0.25))
+    assert (right.low, right.high) == pytest.approx((0.025**0.25, 1))
+
+
+@pytest.mark.parametrize(("of_a", "of_b"), [([2], [4]), ([0, 0, 1, 0], [0, 0, 2, 9])])
+def test_a_difference_of_items_is_mirrored_when_the_runs_change_places(of_a: list[int], of_b: list[int]) -> None:
+    """One run is ahead or level in every clip, and yet the true difference may be below 0."""
+    items = [11] * len(of_a)
+    there = item_contrast(0, 1, "correct", of_a, of_b, items, seed=0, resamples=2000).difference
+    back = item_contrast(0, 1, "correct", of_b, of_a, items, seed=0, resamples=2000).difference
+    assert there.low is not None
+    assert there.high is not None
+    assert there.low < 0 < there.high
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
 
 
 def test_runs_in_one_and_the_same_way_show_no_difference_and_say_what_would_have_shown() -> None:

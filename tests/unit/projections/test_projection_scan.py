@@ -201,6 +201,7 @@ def test_later_answers_are_told_apart_by_whether_an_earlier_one_was_wrong() -> N
     (one,) = scan(run, gold=labels(label("a", answers=seen), label("b", answers=seen))).propagation
     assert (one.after_right.items, one.after_right.correct) == (1, 1)
     assert (one.after_wrong.items, one.after_wrong.correct) == (1, 0)
+    assert (one.after_wrong.accuracy.low, one.after_wrong.accuracy.high) == pytest.approx((0, 0.975))
 
 
 def test_a_wrong_table_is_told_apart_from_a_right_one() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vlmrec.stats.intervals import Resampling, bca, bootstrap_t, interval, standard_error
+from vlmrec.stats.intervals import Figure, Method, Resampling, bca, bootstrap_t, interval, standard_error
 
 LAW_SCHOOL = [
     576,
@@ -61,8 +61,8 @@ def test_an_interval_holds_its_estimate_and_is_the_same_for_the_same_seed(
     clips: list[tuple[int, int]], seed: int
 ) -> None:
     tops, bottoms = [top for top, _ in clips], [bottom for _, bottom in clips]
-    result = interval(tops, bottoms, seed=seed, resamples=300)
-    assert result == interval(tops, bottoms, seed=seed, resamples=300)
+    result = interval(tops, bottoms, of="difference", seed=seed, resamples=300)
+    assert result == interval(tops, bottoms, of="difference", seed=seed, resamples=300)
     if result.method == "none":
         assert len(clips) == 2
         assert (result.low, result.high) == (None, None)
@@ -74,28 +74,99 @@ def test_an_interval_holds_its_estimate_and_is_the_same_for_the_same_seed(
 
 @given(pairs, st.integers(0, 3))
 def test_an_interval_is_never_without_width(clips: list[tuple[int, int]], seed: int) -> None:
-    result = interval([top for top, _ in clips], [bottom for _, bottom in clips], seed=seed, resamples=300)
+    tops, bottoms = [top for top, _ in clips], [bottom for _, bottom in clips]
+    result = interval(tops, bottoms, of="difference", seed=seed, resamples=300)
     assert (result.low is None) == (result.high is None) == (result.method == "none")
     assert result.low is None or result.high is None or result.high - result.low > 1e-6
 
 
+Clips = list[tuple[int, int]]
+
+
+@st.composite
+def clips_for(draw: st.DrawFn, method: Method, of: Figure) -> Clips:
+    """Numerators and denominators of clips: all alike for ``exact_bound``, else three or more drawn one by one."""
+    if method == "exact_bound":
+        bottom = draw(st.integers(1, 60))
+        top = draw(st.integers(0 if of == "share" else -bottom, bottom))
+        return [(top, bottom)] * draw(st.integers(1, 12))
+    bottoms = draw(st.lists(st.integers(1, 9), min_size=3, max_size=12))
+    least = draw(st.sampled_from((0, 1) if of == "share" else (None, 0, 1)))  # differences may all be of one sign
+    return [(draw(st.integers(-bottom if least is None else least, bottom)), bottom) for bottom in bottoms]
+
+
+@pytest.mark.parametrize("method", ["bootstrap_t", "exact_bound"])
+@given(data=st.data(), seed=st.integers(0, 3))
+def test_the_interval_of_a_share_lies_between_0_and_1(method: Method, data: st.DataObject, seed: int) -> None:
+    clips = data.draw(clips_for(method, "share"))
+    result = interval([top for top, _ in clips], [bottom for _, bottom in clips], of="share", seed=seed, resamples=300)
+    assume(method == "exact_bound" or result.standard_error)  # clips drawn one by one may be alike
+    assert result.method == method
+    assert result.estimate is not None
+    assert result.low is not None
+    assert result.high is not None
+    assert 0 <= result.low <= result.estimate <= result.high <= 1
+
+
+@pytest.mark.parametrize("method", ["bootstrap_t", "exact_bound"])
+@given(data=st.data(), seed=st.integers(0, 3))
+def test_the_interval_of_a_difference_is_mirrored_when_the_runs_change_places(
+    method: Method, data: st.DataObject, seed: int
+) -> None:
+    clips = data.draw(clips_for(method, "difference"))
+    tops, bottoms = [top for top, _ in clips], [bottom for _, bottom in clips]
+    one = interval(tops, bottoms, of="difference", seed=seed, resamples=300)
+    other = interval([-top for top in tops], bottoms, of="difference", seed=seed, resamples=300)
+    assume(method == "exact_bound" or one.standard_error)  # clips drawn one by one may be alike
+    assert one.method == other.method == method
+    assert one.low is not None
+    assert one.high is not None
+    assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-9)
+
+
+def test_a_share_of_nothing_right_has_no_interval_below_0_and_a_difference_of_one_sign_may_cross_it() -> None:
+    nothing = interval([0] * 4, [7] * 4, of="share", seed=0)
+    assert (nothing.low, nothing.high) == pytest.approx((0, 1 - 0.025**0.25))
+    ahead = interval([2], [11], of="difference", seed=0)
+    assert (ahead.low, ahead.high) == pytest.approx((2 / 11 - 0.975, 1))
+    spread = interval([0, 0, 1, 9], [9] * 4, of="difference", seed=0)
+    assert spread.method == "bootstrap_t"
+    assert spread.low is not None
+    assert spread.low < 0
+    assert interval([0, 0, 1, 9], [9] * 4, of="share", seed=0).low == 0
+
+
+def test_a_caller_that_does_not_say_which_figure_it_has_is_refused() -> None:
+    with pytest.raises(TypeError, match="of"):
+        interval([0, 1, 1], [1, 1, 1], seed=0)  # type: ignore[call-arg]
+
+
 def test_two_clips_that_differ_give_an_estimate_and_no_interval() -> None:
-    result = interval([0, 3], [5, 5], seed=0)
+    result = interval([0, 3], [5, 5], of="share", seed=0)
     assert result.estimate == pytest.approx(0.3)
     assert (result.low, result.high, result.method) == (None, None, "none")
     assert result.standard_error is not None
 
 
 def test_clips_that_are_all_alike_give_the_bound_of_what_could_have_stayed_unseen() -> None:
-    result = interval([0] * 53, [1] * 53, seed=0)
+    result = interval([0] * 53, [1] * 53, of="share", seed=0)
     assert result.method == "exact_bound"
     assert result.estimate == 0
     assert result.high == pytest.approx(1 - 0.025 ** (1 / 53))
 
 
+@pytest.mark.parametrize("weights", [[1, 1], [1] * 12, [2, 3, 5, 7]])
+def test_clips_with_one_and_the_same_share_have_no_spread_whatever_the_share(weights: list[int]) -> None:
+    """15 / 22 * 22 isn't 15 in doubles; such a rounding was taken for a spread, and the interval had no width."""
+    for bottom in range(1, 40):
+        for top in range(bottom + 1):
+            tops, bottoms = [top * weight for weight in weights], [bottom * weight for weight in weights]
+            assert interval(tops, bottoms, of="share", seed=0).method == "exact_bound"
+
+
 def test_no_clip_gives_no_interval() -> None:
-    assert interval([], [], seed=0).method == "none"
-    assert interval([0, 0], [0, 0], seed=0).estimate is None
+    assert interval([], [], of="share", seed=0).method == "none"
+    assert interval([0, 0], [0, 0], of="difference", seed=0).estimate is None
 
 
 Drawn = tuple[np.ndarray, np.ndarray, float]
@@ -151,7 +222,8 @@ def coverage(draw: Draw, clips: int, experiments: int, *, resamples: int) -> dic
         for name, method in (("bootstrap_t", bootstrap_t), ("bca", bca)):
             low, high = method(tops, bottoms, resampling)
             if not standard_error(tops, bottoms):
-                alike = interval(tops, bottoms, seed=0)
+                of: Figure = "difference" if draw is difference_of_two_runs else "share"
+                alike = interval(tops, bottoms, of=of, seed=0)
                 low, high = alike.low or 0.0, alike.high or 0.0
             hits[name] += low <= truth <= high
         hits["naive"] += abs(top.sum() / bottom.sum() - truth) <= 1.96 * error
