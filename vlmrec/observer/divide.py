@@ -8,7 +8,7 @@ is hardly twice as high, and behind a line there is road.
 import numpy as np
 from numpy.typing import NDArray
 
-from vlmrec.observer.lanes import REACH, STEP, Lanes, paint_at, road_strip
+from vlmrec.observer.lanes import REACH, STEP, Lanes, in_view, paint_at, road_strip
 from vlmrec.observer.measure import Measures
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,5 @@ def _open(measures: Measures, lanes: Lanes, line: int, until: NDArray[np.bool_])
 def _room(measures: Measures) -> Floats:
     """Share of each column's rows that lie in the picture and above the bonnet, on a road with nothing on it."""
     width, height = measures.size
-    strip = road_strip(measures.point, (width, height), 0.93 * height)
-    floor = measures.model.floor
-    room = strip.valid & (strip.map_y <= floor[np.clip(strip.map_x, 0, len(floor) - 1).astype(int)])
+    room = in_view(road_strip(measures.point, (width, height), 0.93 * height), measures.model)
     return np.asarray(room.mean(axis=0), np.float64)

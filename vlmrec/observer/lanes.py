@@ -62,6 +62,12 @@ def road_strip(point: Vanishing, size: tuple[int, int], bottom: float) -> Strip:
     return Strip(rows, map_x.astype(np.float32), map_y.astype(np.float32), valid)
 
 
+def in_view(strip: Strip, model: "RoadModel") -> NDArray[np.bool_]:
+    """What of the strip lies in the picture and above the bonnet."""
+    above: NDArray[np.bool_] = strip.map_y <= model.floor[np.clip(strip.map_x, 0, len(model.floor) - 1).astype(int)]
+    return strip.valid & above
+
+
 def paint(gray: Gray, strip: Strip, contrast: float = 10.0) -> NDArray[np.bool_]:
     """Where a pixel of the strip is brighter than the road on both of its sides: narrow bright stripes."""
     flat = cv2.remap(gray, strip.map_x, strip.map_y, cv2.INTER_LINEAR).astype(np.float32)

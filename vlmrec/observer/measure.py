@@ -14,7 +14,18 @@ from vlmrec.observer.footage import Frame
 from vlmrec.observer.footway import Footway, find_footway
 from vlmrec.observer.gaze import vanishing_path
 from vlmrec.observer.horizon import Vanishing, common_point, road_segments
-from vlmrec.observer.lanes import Lanes, Strip, brighter, columns_of, fit_lanes, lasting, paint, road_strip, yellow
+from vlmrec.observer.lanes import (
+    Lanes,
+    Strip,
+    brighter,
+    columns_of,
+    fit_lanes,
+    in_view,
+    lasting,
+    paint,
+    road_strip,
+    yellow,
+)
 from vlmrec.observer.obstacles import Obstacle, find_gaps, find_obstacles, standing_rows
 from vlmrec.observer.pace import paces
 from vlmrec.observer.road import (
@@ -115,7 +126,7 @@ def measure(frames: Iterator[Frame]) -> Measures | Glimpse:
         bright.append(shown.sum(axis=0) / np.maximum(valid.sum(axis=0), 1))
         yellows.append(columns_of(painted & yellow(pictures[index], strip, model), valid))
     profile = np.array(profiles)
-    open_road = _in_view(strip, model).mean(axis=0)
+    open_road = in_view(strip, model).mean(axis=0)
     lanes = fit_lanes(profile, [float(t) for t in times], lasting(np.array(clear), open_road))
     footway = None if lanes is None else find_footway(pictures, points, model, lanes, steps, times)
     flats = flat_masks(pictures, model)
@@ -229,14 +240,8 @@ def _paint(
     gray: Gray, strip: Strip, model: RoadModel, obstacles: Sequence[Obstacle], here: Vanishing
 ) -> tuple[Mask, Mask]:
     """Painted pixels of the strip, and those that could be: not what obstacles and the bonnet cover."""
-    valid = _in_view(strip, model)
+    valid = in_view(strip, model)
     for obstacle in obstacles:
         foot = obstacle.foot_at(np.asarray(strip.map_x, np.float64))
         valid &= (foot <= 0) | (strip.map_y > here.y + foot + 3)
     return paint(gray, strip) & valid, valid
-
-
-def _in_view(strip: Strip, model: RoadModel) -> Mask:
-    """What of the strip lies in the picture and above the bonnet."""
-    above: Mask = strip.map_y <= model.floor[np.clip(strip.map_x, 0, len(model.floor) - 1).astype(int)]
-    return strip.valid & above
