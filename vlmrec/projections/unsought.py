@@ -60,7 +60,8 @@ def _order(orders: Sequence[str | None], effects: Sequence[OrderEffect]) -> Iter
             wants="run",
         )
     elif not any(effect.turns for effect in effects):
-        yield NotLooked(kind="order", why="the runs that differ in axis O share no answered turn", wants=None)
+        why = "the runs that differ in axis O share no turn that both observed, with its options in another order"
+        yield NotLooked(kind="order", why=why, wants=None)
 
 
 def _propagation(found: Sequence[Propagation], *, labelled: bool) -> Iterator[NotLooked]:
@@ -76,6 +77,9 @@ def _propagation(found: Sequence[Propagation], *, labelled: bool) -> Iterator[No
 def _calls(provider: Sequence[ProviderFigures], format: Sequence[FormatFigures]) -> Iterator[NotLooked]:
     if not any(one.calls for one in provider):
         yield NotLooked(kind="provider", why="there are no completed calls", wants=None)
+    elif not any(one.compared or one.media_unseen for one in provider):
+        why = "no call has its prompt tokens both predicted and counted"
+        yield NotLooked(kind="provider", why=why, wants=None)
     if not any(one.monitored for one in format):
         why = "no call was monitored; a run has such calls under F=schema with `vlmrec extract --monitor-rate SHARE`"
         yield NotLooked(kind="format", why=why, wants=None)

@@ -350,6 +350,12 @@ def test_labels_and_runs_that_share_nothing_are_told_apart_from_missing_ones() -
         one.kind: one for one in scan(good_run(), good_run("en", "o", "shuffle-1", ("c9",)), gold=elsewhere).not_looked
     }
     assert (found["propagation"].wants, found["order"].wants) == (None, None)
-    assert "share no answered turn" in found["order"].why
+    assert "share no turn that both observed" in found["order"].why
     nothing = {one.kind for one in scan(RunBuilder(clips=["c1"], ledger=WIDE)).not_looked}
     assert nothing >= {"contradictions", "repetition", "drift", "provider"}
+    uncounted = RunBuilder(clips=["c1"], ledger=WIDE)
+    uncounted.clip("c1").turn("q_maneuver", "self", value="straight")
+    assert (
+        "prompt tokens both predicted and counted"
+        in {one.kind: one.why for one in scan(uncounted).not_looked}["provider"]
+    )
