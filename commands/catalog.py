@@ -18,10 +18,10 @@ def command(store: Path, gold: Path | None, as_json: bool) -> None:
         vlmrec catalog --gold clips/gold && datasette store/
     """
     from vlmrec.commands._output import note, print_json, warn
-    from vlmrec.gold import load_gold
+    from vlmrec.report.goldmap import load_labels
     from vlmrec.viewer.catalog import update_catalog
 
-    done = update_catalog(store, gold=load_gold(gold) if gold is not None else None)
+    done = update_catalog(store, gold=load_labels(gold) if gold is not None else None)
     for reason in done.refused.values():
         warn(reason)
     if as_json:

@@ -22,6 +22,7 @@ def command(runs: tuple[Path, ...], gold: Path, clips: Path | None, seed: int, r
     \b
         vlmrec compare first second --gold clips/gold
     """
+    from vlmrec.commands._labels import warn_of_labels
     from vlmrec.commands._output import print_json, warn
     from vlmrec.commands._tables import print_tables
     from vlmrec.projections.core import document
@@ -29,6 +30,7 @@ def command(runs: tuple[Path, ...], gold: Path, clips: Path | None, seed: int, r
     from vlmrec.report.scoring import compare_runs
 
     comparison = compare_runs(runs, gold, clips=clips, seed=seed, resamples=resamples)
+    warn_of_labels(gold, runs)
     for warning in warnings(comparison):
         warn(warning)
     if as_json:

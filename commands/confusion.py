@@ -19,6 +19,7 @@ def command(runs: tuple[Path, ...], gold: Path, question_id: str, clips: Path | 
     \b
         vlmrec confusion first second --question q_maneuver --gold clips/gold
     """
+    from vlmrec.commands._labels import warn_of_labels
     from vlmrec.commands._output import print_json
     from vlmrec.commands._tables import print_tables
     from vlmrec.projections.core import document
@@ -26,6 +27,7 @@ def command(runs: tuple[Path, ...], gold: Path, question_id: str, clips: Path | 
     from vlmrec.report.scoring import confusion_of
 
     confusion = confusion_of(runs, gold, question_id, clips=clips)
+    warn_of_labels(gold, runs)
     if as_json:
         print_json(document(confusion))
     else:

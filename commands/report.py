@@ -35,10 +35,12 @@ def command(
     \b
         vlmrec report first second --gold clips/gold -o report.html
     """
+    from vlmrec.commands._labels import warn_of_labels
     from vlmrec.commands._output import note, print_json
     from vlmrec.report.writing import make_report, write_report
 
     plots = write_report(make_report(runs, gold, clips=clips, seed=seed, resamples=resamples), out)
+    warn_of_labels(gold, runs)
     if as_json:
         print_json({"report": str(out), "plots": [str(path) for path in plots], "runs": [run.stem for run in runs]})
     else:

@@ -43,6 +43,7 @@ def describe_map(
     \b
         vlmrec retrofit describe-map demo --gold demo-clips/gold
     """
+    from vlmrec.commands._labels import warn_of_labels
     from vlmrec.commands._output import print_json
     from vlmrec.commands._tables import print_tables
     from vlmrec.projections.core import document
@@ -51,6 +52,7 @@ def describe_map(
 
     mapped = _map(run, store, gold, mapper, config, base_urls) if mapper is not None else None
     retrofitted = retrofit_run(run, gold, clips=clips, mapped=mapped)
+    warn_of_labels(gold, [run])
     if as_json:
         print_json(document(retrofitted))
     else:

@@ -23,6 +23,7 @@ def command(run: Path, gold: Path, clips: Path | None, samples: int | None, as_j
         vlmrec score demo --gold demo-clips/gold --json
         vlmrec score voted --gold demo-clips/gold --samples 3
     """
+    from vlmrec.commands._labels import warn_of_labels
     from vlmrec.commands._output import print_json
     from vlmrec.commands._tables import print_tables
     from vlmrec.projections.core import document
@@ -30,6 +31,7 @@ def command(run: Path, gold: Path, clips: Path | None, samples: int | None, as_j
     from vlmrec.report.scoring import score_run
 
     score = score_run(run, gold, clips=clips, samples=samples)
+    warn_of_labels(gold, [run])
     if as_json:
         print_json(document(score))
     else:

@@ -154,6 +154,8 @@ def decode_label(body: bytes, *, name: str, shown: str | None = None) -> GoldLab
     if labeler is not None:
         label = msgspec.structs.replace(label, labeler=labeler)
     _check_answers(label.answers, shown)
+    if label.stage0 is not None:
+        _check_boxes(label.stage0, shown)
     return label
 
 
@@ -196,6 +198,21 @@ def _check_answers(answers: Iterable[GoldAnswer], shown: str) -> None:
         start, end = answer.evidence_start, answer.evidence_end
         if start is not None and end is not None and end < start:
             raise InputError(f"{where}: evidence_end {end} lies before evidence_start {start}")
+
+
+def _check_boxes(table: EntityTable, shown: str) -> None:
+    """A box that ends before it begins is a typing error in a label; what a model replies is Stage 0's to judge."""
+    for i, entity in enumerate(table.entities):
+        for j, timed in enumerate(entity.boxes):
+            left, top, right, bottom = timed.box
+            if right < left or bottom < top:
+                side = (
+                    f"x2 {right:g} lies before x1 {left:g}" if right < left else f"y2 {bottom:g} lies before y1 {top:g}"
+                )
+                raise InputError(
+                    f"{shown}: stage0.entities[{i}].boxes[{j}].box ({entity.id} at {timed.t:g} s): {side}; "
+                    "a box is x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, in 0 to 1000 from the top left"
+                )
 
 
 def _nfc(text: str) -> str:

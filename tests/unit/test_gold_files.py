@@ -174,3 +174,14 @@ def test_the_reviews_leaf_stands_over_the_labels() -> None:
     assert found.leaf == "차41-1"
     assert found.accepted_leaves == {"차41-1", "차42-1"}
     assert label().accepted_leaves == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [([900, 10, 100, 20], "x2 100 lies before x1 900"), ([10, 800, 20, 100], "y2 100 lies before y1 800")],
+)
+def test_a_box_that_ends_before_it_begins_is_refused_naming_its_key(box: list[int], message: str) -> None:
+    entity = {"id": "e1", "kind": "car", "boxes": [{"t": 1, "box": [0, 0, 0, 0]}, {"t": 2, "box": box}]}
+    key = r"gold/k1.json: stage0.entities\[0\].boxes\[1\].box \(e1 at 2 s\): "
+    with pytest.raises(InputError, match=key + message):
+        decode_label(body(stage0={"entities": [entity]}), name="k1.json", shown="gold/k1.json")

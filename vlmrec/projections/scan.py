@@ -43,6 +43,7 @@ from vlmrec.projections.order import OfClip, OrderEffect, Shown, order_effects, 
 from vlmrec.projections.propagation import Propagation, propagation
 from vlmrec.projections.provider import ProviderFigures, Sent, provider_figures, provider_findings
 from vlmrec.projections.registry import Inputs, register
+from vlmrec.projections.unsought import NotLooked, not_looked
 from vlmrec.stages.rules import RuleSet
 from vlmrec.stages.text import repetition
 from vlmrec.table import EntityTable, decode_table
@@ -62,6 +63,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     provider: tuple[ProviderFigures, ...]
     format: tuple[FormatFigures, ...]
     """Of the monitored replies, run by run."""
+    not_looked: tuple[NotLooked, ...]
+    """The kinds that could not be looked for, and why: that nothing of theirs was found says nothing."""
     excluded: tuple[str | None, ...]
     """Why a run is not to be counted, run by run; it is scanned like the others."""
 
@@ -225,16 +228,28 @@ class ScanRuns:
         orders = [run.facts.manifest.axes.get("O") if run.facts.manifest else None for run in runs]
         findings += order_findings(answers, orders)
         kinds = sorted({finding.kind for finding in findings})
+        effects = order_effects(answers, orders)
+        propagated = tuple(self._propagation(i, run) for i, run in enumerate(runs))
+        provider = tuple(provider_figures([sent for _, scanned in run.clips for sent in scanned.sent]) for run in runs)
+        turns = tuple(sum(len(scanned.answers) for _, scanned in run.clips) for run in runs)
+        texts_read = sum(len(scanned.replies) for run in runs for _, scanned in run.clips)
         scan = Scan(
             findings=tuple(findings),
             counts={kind: tuple(_count(findings, kind, i) for i in range(len(runs))) for kind in kinds},
-            turns=tuple(sum(len(scanned.answers) for _, scanned in run.clips) for run in runs),
-            order=order_effects(answers, orders),
-            propagation=tuple(self._propagation(i, run) for i, run in enumerate(runs)),
-            provider=tuple(
-                provider_figures([sent for _, scanned in run.clips for sent in scanned.sent]) for run in runs
-            ),
+            turns=turns,
+            order=effects,
+            propagation=propagated,
+            provider=provider,
             format=tuple(formats),
+            not_looked=not_looked(
+                read=sum(turns) + texts_read,
+                orders=orders,
+                order=effects,
+                labelled=bool(self._gold.clip_ids),
+                propagation=propagated,
+                provider=provider,
+                format=formats,
+            ),
             excluded=tuple(run.facts.excluded_run() for run in runs),
         )
         return Combined(scan, None)

@@ -1,10 +1,12 @@
-"""Labels brought to a run: read, held against their engine's charts, and said in the words of the run's ledger.
+"""Labels brought to a run: read, held against their own ledger and charts, and said in the words of the run's ledger.
 
-Where a label's ledger is no embedded one, its charts can't be checked, and its answers stay as they are;
-projections leave them out and count them.
+Where a label's ledger is neither embedded nor the run's, nothing in it can be checked, and its answers stay as they
+are; projections leave them out and count them, and ``unknown_ledgers`` names them.
 """
 
-from collections.abc import Iterator
+import difflib
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,21 +20,46 @@ from vlmrec.projections.labels import GoldMapping
 
 
 def load_labels(folder: Path) -> GoldSet:
-    """The labels in ``folder``. Raises InputError for a bad file, and for a chart that the label's engine doesn't have.
+    """The labels in ``folder``. Raises InputError for a bad file, and for what the label's engine doesn't have.
 
-    A label set aside as ``out_of_section`` may name one: the chart that it means belongs to another section.
+    That is a question, a party of it, a value or a chart. A label set aside as ``out_of_section`` may name another
+    chart: the one that it means belongs to another section.
     """
     gold = load_gold(folder)
-    for clip, label in gold.reviewed.items():
-        _check_charts(label, f"{folder}/{clip}.json")
-    for labeller, labels in gold.labellers.items():
-        for clip, label in labels.items():
-            _check_charts(label, f"{folder}/{clip}__{labeller}.json")
+    for name, label in _files(gold):
+        reference = _embedded(label.data_version)
+        if reference is not None:
+            _check_answers(label, reference.ledger, f"{folder}/{name}")
+            _check_charts(label, reference, f"{folder}/{name}")
     return gold
 
 
+def unknown_ledgers(gold: GoldSet, known: Collection[str | None]) -> str | None:
+    """A warning about the labels whose ledger is neither embedded nor among ``known``; None where there are none."""
+    labels: Counter[str] = Counter()
+    answers = 0
+    for _, label in _files(gold):
+        if label.data_version not in known and _embedded(label.data_version) is None:
+            labels[label.data_version] += 1
+            answers += len(label.answers)
+    if not labels:
+        return None
+    told = ", ".join(f"{version} ({count} files)" for version, count in sorted(labels.items()))
+    there = ", ".join(load_reference(version).data_version for version in versions())
+    return (
+        f"labels of a data_version that no ledger here has: {told}; nothing in them could be checked, and their "
+        f"{answers} answers are left out. Embedded are {there}"
+    )
+
+
 def gold_for_ledger(gold: GoldSet, target: Ledger) -> tuple[GoldSet, GoldMapping]:
-    """The labels as labels of ``target``, and what became of their answers on the way."""
+    """The labels as labels of ``target``, and what became of their answers on the way.
+
+    Raises InputError for an answer of that very ledger which it doesn't have, where it is no embedded one.
+    """
+    for name, label in _files(gold):
+        if label.data_version == target.data_version and _embedded(label.data_version) is None:
+            _check_answers(label, target, name)
     work = _Mapping(target)
     reviewed = {clip: work.label(label) for clip, label in gold.reviewed.items()}
     labellers = {
@@ -94,9 +121,40 @@ def _embedded(data_version: str) -> Reference | None:
     return reference if reference is not None and reference.data_version == data_version else None
 
 
-def _check_charts(label: GoldLabel, shown: str) -> None:
-    reference = _embedded(label.data_version)
-    if reference is None or label.layer2_exclude == "out_of_section":
+def _files(gold: GoldSet) -> Iterator[tuple[str, GoldLabel]]:
+    """Every label with the name of its file."""
+    for clip, label in gold.reviewed.items():
+        yield f"{clip}.json", label
+    for labeller, labels in gold.labellers.items():
+        for clip, label in labels.items():
+            yield f"{clip}__{labeller}.json", label
+
+
+def _check_answers(label: GoldLabel, ledger: Ledger, shown: str) -> None:
+    for index, answer in enumerate(label.answers):
+        where, name = f"{shown}: answers[{index}]", answer.question_id
+        if name not in ledger:
+            known = ", ".join(question.id for question in ledger.questions)
+            near = difflib.get_close_matches(name, [question.id for question in ledger.questions], n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise InputError(
+                f"{where}.question_id names {name!r}, which {ledger.data_version} doesn't have{hint}; it has {known}"
+            )
+        question = ledger.question(name)
+        if answer.party not in question.parties:
+            asked = ", ".join(question.parties)
+            raise InputError(
+                f"{where}.party is {str(answer.party)!r}, but {ledger.data_version} asks {name} for {asked} alone"
+            )
+        if answer.value is not None and answer.value not in question.codes:
+            raise InputError(
+                f"{where}.value is {answer.value!r}, which is no option of {name} in {ledger.data_version}; "
+                f"it has {', '.join(question.codes)}"
+            )
+
+
+def _check_charts(label: GoldLabel, reference: Reference, shown: str) -> None:
+    if label.layer2_exclude == "out_of_section":
         return
     known = [chart.id for chart in reference.charts]
     for key, leaf in _leaves(label):

@@ -23,7 +23,7 @@ from vlmrec.events import (
     Stage,
     make_event,
 )
-from vlmrec.gold import REVIEWED, GoldLabel, encode_label, load_gold
+from vlmrec.gold import REVIEWED, GoldLabel, encode_label
 from vlmrec.ledger import Ledger
 from vlmrec.log import LogKind, LogWriter
 from vlmrec.log.store import run_path
@@ -31,6 +31,7 @@ from vlmrec.projections.core import project
 from vlmrec.projections.meter import median
 from vlmrec.projections.show import Show
 from vlmrec.projections.shown import Shown
+from vlmrec.report.goldmap import load_labels
 from vlmrec.report.logs import open_sources, read_clip_set
 from vlmrec.report.records import LeftOut, OldTurn, Records, field_map, read_records
 from vlmrec.stages.condition import axis_values, canonical_id, parse_condition
@@ -58,7 +59,7 @@ def import_gold(
     directory: Path, store: Path, run_id: str, *, labeler: str | None, engine: str | None, clips: Path | None, now: str
 ) -> Imported:
     """A labeller's answers as a run. The labeller: as named, else the one whose name ends the run id, else the reviewer."""
-    gold = load_gold(directory)
+    gold = load_labels(directory)
     only = read_clip_set(clips, (), gold.clip_ids)
     name = labeler or next((one for one in gold.labellers if run_id.endswith(f"-{one}")), REVIEWED)
     labels = gold.reviewed if name == REVIEWED else gold.labellers.get(name, {})

@@ -1,9 +1,10 @@
 """What a scan found, as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
+from vlmrec.errors import InputError
 from vlmrec.projections.core import Projected
 from vlmrec.projections.findings import KINDS, Finding, chosen_kinds
 from vlmrec.projections.propagation import After
@@ -13,8 +14,14 @@ from vlmrec.report.table import Table, percent
 
 
 def only_kinds(projected: Projected[Scan, None], names: Sequence[str]) -> Projected[Scan, None]:
-    """The scan with findings of these kinds alone; as it is, for none."""
+    """The scan with findings of these kinds alone; as it is, for none.
+
+    Raises InputError where none of them could be looked for, and labels or another run would make it possible.
+    """
     kinds, scan = chosen_kinds(names), projected.result
+    missing = tuple(one for one in scan.not_looked if one.kind in kinds)
+    if names and {one.kind for one in missing if one.wants is not None} == set(kinds):
+        raise InputError("; ".join(f"--only {one.kind}: not looked for: {one.why}" for one in missing))
     return replace(
         projected,
         result=replace(
@@ -25,16 +32,21 @@ def only_kinds(projected: Projected[Scan, None], names: Sequence[str]) -> Projec
             propagation=scan.propagation if "propagation" in kinds else (),
             provider=scan.provider if "provider" in kinds else (),
             format=scan.format if "format" in kinds else (),
+            not_looked=missing,
         ),
     )
 
 
-def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
-    """Counts by kind, every finding, and the figures of order, propagation, provider and format."""
+def scan_tables(projected: Projected[Scan, None], only: Sequence[str] = ()) -> list[Table]:
+    """Counts by kind, every finding, and the figures of order, propagation, provider and format.
+
+    ``only``: the kinds that were asked for, where not all were.
+    """
+    looked_for = set(chosen_kinds(only)) - {one.kind for one in projected.result.not_looked}
     names = run_names(projected.provenance)
     scan = projected.result
     tables = [
-        _counts(scan, names),
+        _counts(scan, names, looked_for),
         _findings(scan, names),
         _order(scan, names),
         _propagation(scan, names),
@@ -44,10 +56,11 @@ def scan_tables(projected: Projected[Scan, None]) -> list[Table]:
     return [tables[0], *(table for table in tables[1:] if table.rows)]
 
 
-def _counts(scan: Scan, names: Sequence[str]) -> Table:
+def _counts(scan: Scan, names: Sequence[str], looked_for: Collection[str]) -> Table:
     kinds = [kind for kind in KINDS if kind in scan.counts]
     rows = [(name, scan.turns[i], *(scan.counts[kind][i] for kind in kinds)) for i, name in enumerate(names)]
-    notes = [] if kinds else ["nothing found"]
+    notes = ["nothing found"] if looked_for and not kinds else []
+    notes += [f"{one.kind} not looked for: {one.why}" for one in scan.not_looked]
     notes += [
         f"{name} is noted as not to be counted ({reason}); it is scanned all the same"
         for name, reason in zip(names, scan.excluded, strict=True)

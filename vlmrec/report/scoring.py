@@ -5,8 +5,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from vlmrec.errors import InputError
-from vlmrec.gold import GoldSet, gold_set
+from vlmrec.gold import GoldSet, gold_set, load_gold
 from vlmrec.ledger import Ledger, decode_ledger
+from vlmrec.log.reader import open_log
 from vlmrec.projections.compare import CompareRuns, Comparison
 from vlmrec.projections.confusion import Confusion, ConfusionOfQuestion
 from vlmrec.projections.core import LogSource, Projected, project, run_facts
@@ -15,8 +16,8 @@ from vlmrec.projections.meter import CallFigures
 from vlmrec.projections.scan import Scan, ScanRuns
 from vlmrec.projections.score import Score, ScoreRun
 from vlmrec.report.fewer import with_fewer_samples
-from vlmrec.report.goldmap import gold_for_ledger, load_labels
-from vlmrec.report.logs import open_sources, read_clip_set
+from vlmrec.report.goldmap import gold_for_ledger, load_labels, unknown_ledgers
+from vlmrec.report.logs import StoredLog, open_sources, read_clip_set
 from vlmrec.stages.rules import RuleSet, parse_rules, rules_hash
 
 
@@ -73,6 +74,15 @@ def scan_runs(runs: Sequence[Path], gold: Path | None, *, clips: Path | None = N
         if gold is not None:
             labels, mapping = labels_for(logs, stored, only)
         return project(ScanRuns(*shipped_rules(), labels, mapping=mapping), logs, clips=only)
+
+
+def label_warning(gold: Path, runs: Sequence[Path]) -> str | None:
+    """What is to be said of labels whose ledger neither these runs nor vlmrec has; None where there are none."""
+    asked = set()
+    for run in runs:
+        with open_log(run) as reader:
+            asked.add(run_facts(StoredLog(reader)).data_version)
+    return unknown_ledgers(load_gold(gold), asked)
 
 
 def shipped_rules() -> tuple[RuleSet, str]:

@@ -1,17 +1,19 @@
 """Faults planted in otherwise good logs are found, each with its turn; in clean logs nothing is."""
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from runbuilder import LEDGER, RunBuilder, axes, ledger_of, question
 from samples import label, labels
 from strategies import GOLD_TABLE
 
 from vlmrec.commands.scan import command
+from vlmrec.errors import InputError
 from vlmrec.events import CallCompleted, Stage
 from vlmrec.gold import GoldSet, gold_set
 from vlmrec.projections.core import project
@@ -288,3 +290,73 @@ def test_a_run_without_monitored_calls_has_no_format_figures(tmp_path: Path) -> 
     watched = CliRunner().invoke(command, [str(monitored(("c1", "no JSON")).write(tmp_path)), "--only", "format"])
     assert "Replies without the forced format" in watched.stdout
     assert "format_unreadable" in watched.stdout
+
+
+def run_scan(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+def test_what_cannot_be_looked_for_is_said_with_the_reason_and_the_rest_is_scanned(tmp_path: Path) -> None:
+    log = good_run().write(tmp_path)
+    said = run_scan(log).stdout
+    for kind in (
+        "order not looked for: it takes two runs",
+        "propagation not looked for: it takes labels",
+        "format not",
+    ):
+        assert kind in said
+    assert "nothing found" in said
+    missing = json.loads(run_scan(log, "--json").stdout)["not_looked"]
+    assert [(one["kind"], one["wants"]) for one in missing] == [
+        ("order", "run"),
+        ("propagation", "labels"),
+        ("format", None),
+    ]
+    assert "not looked for" not in run_scan(log, "--only", "drift").stdout
+
+
+@pytest.mark.parametrize(
+    ("orders", "kinds", "message"),
+    [
+        (["ledger"], ["propagation"], "propagation: not looked for: .*--gold"),
+        (["ledger"], ["order"], "order: not looked for: .*differ in axis O, and there is one, with O=ledger"),
+        (["ledger", "ledger"], ["order"], "order: not looked for: .*all have O=ledger"),
+        (["ledger"], ["order", "propagation"], "order: not looked for: .*propagation: not looked for"),
+    ],
+)
+def test_asking_only_for_what_wants_labels_or_another_run_is_refused(
+    tmp_path: Path, orders: list[str], kinds: list[str], message: str
+) -> None:
+    logs = [good_run(run_id=f"r{i}", order=order).write(tmp_path) for i, order in enumerate(orders)]
+    refused = run_scan(*logs, *(part for kind in kinds for part in ("--only", kind)))
+    assert isinstance(refused.exception, InputError)
+    assert refused.exception.exit_code == 2
+    assert re.search(message, str(refused.exception))
+
+
+def test_a_run_with_nothing_to_look_at_is_no_refusal_but_is_not_called_clean(tmp_path: Path) -> None:
+    unwatched = run_scan(good_run().write(tmp_path), "--only", "format")
+    assert unwatched.exit_code == 0, unwatched.output
+    assert "format not looked for: no call was monitored" in unwatched.stdout
+    assert "nothing found" not in unwatched.stdout
+    beside = run_scan(tmp_path / "run.db", "--only", "order", "--only", "drift")
+    assert beside.exit_code == 0, beside.output
+    assert "order not looked for" in beside.stdout
+    assert "nothing found" in beside.stdout
+
+
+def test_labels_and_runs_that_share_nothing_are_told_apart_from_missing_ones() -> None:
+    elsewhere = labels(label("nowhere", answers={("q_maneuver", "self"): "straight"}))
+    found = {
+        one.kind: one for one in scan(good_run(), good_run("en", "o", "shuffle-1", ("c9",)), gold=elsewhere).not_looked
+    }
+    assert (found["propagation"].wants, found["order"].wants) == (None, None)
+    assert "share no turn that both observed" in found["order"].why
+    nothing = {one.kind for one in scan(RunBuilder(clips=["c1"], ledger=WIDE)).not_looked}
+    assert nothing >= {"contradictions", "repetition", "drift", "provider"}
+    uncounted = RunBuilder(clips=["c1"], ledger=WIDE)
+    uncounted.clip("c1").turn("q_maneuver", "self", value="straight")
+    assert (
+        "prompt tokens both predicted and counted"
+        in {one.kind: one.why for one in scan(uncounted).not_looked}["provider"]
+    )

@@ -168,3 +168,12 @@ def test_a_file_without_a_usable_record_makes_no_run(tmp_path: Path) -> None:
     done = run("turns", records(tmp_path, {"clip": "c1"}), "--run-id", "old", "--store", tmp_path)
     assert "no record could be used" in str(done.exception)
     assert not (tmp_path / "old.db").exists()
+
+
+def test_labels_with_an_answer_that_their_ledger_does_not_have_are_not_imported(tmp_path: Path) -> None:
+    answer = GoldAnswer(question_id="q_maneuver", party=Party.OTHER, status=Status.OBSERVED, value="banana")
+    write_gold(tmp_path / "bad", GoldLabel(clip_id="c1", answers=(answer,), data_version=LEDGER.data_version))
+    refused = run("gold", tmp_path / "bad", "--run-id", "human", "--store", tmp_path)
+    assert refused.exit_code != 0
+    assert "c1.json: answers[0].value is 'banana'" in str(refused.exception)
+    assert not (tmp_path / "human.db").exists()
