@@ -85,11 +85,11 @@ def test_a_limit_of_calls_is_used_exactly_and_a_resume_goes_on_from_there(
     check_log(private_store, server)
 
 
-@pytest.mark.parametrize("limit", ["0.0025", "0.005", "0.011"])
+@pytest.mark.parametrize("limit", ["0.015", "0.025", "0.04"])
 def test_a_cost_limit_is_used_until_the_next_call_could_break_it(
     clips: Path, server: ScriptedServer, private_store: Path, limit: str
 ) -> None:
-    price = ["--assume-price", "0.1,1", "--max-tokens", "1000", "--base-url", server.url, "--max-cost", limit]
+    price = ["--assume-price", "0.001,10", "--max-tokens", "1000", "--base-url", server.url, "--max-cost", limit]
     stopped = extract(str(clips), "--model", "x/m", "--repetition", "40", *price)
     assert stopped.exit_code == 3, stopped.output
     with open_log(private_store / "r.db") as log:

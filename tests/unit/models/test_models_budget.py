@@ -236,6 +236,7 @@ async def test_gpu_hours_are_charged_by_the_clock_and_never_beyond_the_limit() -
     clock.now = 8 * 60
     assert (await budget.reserve("b", prompt_tokens=1, max_tokens=1)).refused is None
     assert ledger.spent == Decimal("0.8")
+    budget.completed("b", good())
     clock.now = 9 * 60 + 1
     assert (await budget.reserve("c", prompt_tokens=1, max_tokens=1)).refused is not None
 
