@@ -1,8 +1,8 @@
 """What a run may cost: an upper bound is set aside before each call and settled after it.
 
 ``Ledger`` is the arithmetic: money is Decimal, what is in doubt stays charged, and nothing is sent
-that could break a limit. ``BudgetMeter`` knows prices; a call waits while only what others have set
-aside stands in its way, and is refused when nothing can make room.
+that could break a limit. ``BudgetMeter`` knows prices; a call waits while others have set something
+aside, and is refused when nothing is: who stops a run for a refusal then holds up no call that was let through.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Refusal(NamedTuple):
-    """Why a call may not be sent now; ``final``: nothing that is under way can make room for it."""
+    """Why a call may not be sent now; ``final``: nothing is under way that could make room for it, or be held up."""
 
     text: str
     final: bool
@@ -91,6 +91,7 @@ class Ledger:
         self.limits = limits
         self.spent = spent
         self.calls = calls
+        self._earlier_calls = calls
         self._earlier_minutes = minutes
         self._reserved: dict[str, Decimal] = {}
 
@@ -101,7 +102,8 @@ class Ledger:
     def reserve(self, call: str, bound: Decimal, *, minutes: float, margin: Decimal = Decimal(0)) -> Refusal | None:
         """Set ``bound`` aside for ``call``, ``minutes`` after this process began; or say why not.
 
-        ``margin`` must be left as well, but isn't set aside: the cost of time, which calls share.
+        ``margin`` must be left as well, but isn't set aside: the cost of time, which calls share. What is set aside may
+        come back, from a call that costs less or isn't sent after all: until then only time refuses for good.
         """
         if call in self._reserved:
             raise ValueError(f"call {call} has been reserved already")
@@ -110,14 +112,15 @@ class Ledger:
         if limits.max_minutes is not None and elapsed >= limits.max_minutes:
             return Refusal(f"the time limit of {limits.max_minutes:g} minutes is used up", True)
         if limits.max_calls is not None and self.calls >= limits.max_calls:
-            return Refusal(f"the limit of {limits.max_calls} calls is used up", True)
+            earlier = f" ({self._earlier_calls} were made before this start)" if self._earlier_calls else ""
+            return Refusal(f"the limit of {limits.max_calls} calls is used up{earlier}", not self._reserved)
         worst = bound + margin
         if limits.max_cost is not None and self.spent + self.reserved + worst > limits.max_cost:
             text = (
-                f"the cost limit of {limits.max_cost} USD: {self.spent} are spent or in doubt, {self.reserved} set "
-                f"aside for calls under way, and this call could cost {worst}"
+                f"the cost limit of {limits.max_cost} USD: {self.spent} are spent or in doubt, "
+                f"and the next call could cost {worst}"
             )
-            return Refusal(text, self.spent + worst > limits.max_cost or not self._reserved)
+            return Refusal(text, not self._reserved)
         self._reserved[call] = bound
         self.calls += 1
         return None
@@ -177,7 +180,7 @@ class BudgetMeter:
         return self._ledger
 
     async def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved:
-        """Set the most that ``call`` can cost aside. Waits while only calls under way stand in its way."""
+        """Set the most that ``call`` can cost aside. Waits for room as long as any call is under way."""
         known = self._price.bound(
             prompt_tokens=prompt_tokens or self._context or UNKNOWN_CONTEXT, max_tokens=max_tokens
         ) if self._price is not None else None  # fmt: skip

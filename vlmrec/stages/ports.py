@@ -68,7 +68,7 @@ def utc_now() -> str:
 class Meter(Protocol):
     """Reserves a bound before each call and settles it after. Calls in doubt stay charged.
 
-    ``reserve`` may wait, where only what calls under way have set aside stands in the way.
+    ``reserve`` may wait for room as long as calls are under way; when it refuses for want of it, none is.
     """
 
     async def reserve(self, call: str, *, prompt_tokens: int | None, max_tokens: int) -> Reserved: ...

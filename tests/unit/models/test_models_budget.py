@@ -109,6 +109,8 @@ async def test_calls_and_minutes_are_limited_and_earlier_processes_count() -> No
     budget = BudgetMeter(ledger, clock=clock)
     assert (await budget.reserve("a", prompt_tokens=1, max_tokens=1)).refused is None
     assert (await budget.reserve("b", prompt_tokens=1, max_tokens=1)).refused is None
+    for name in ("a", "b"):
+        budget.completed(name, good())
     assert "3 calls" in str((await budget.reserve("c", prompt_tokens=1, max_tokens=1)).refused)
     clock.now = 6 * 60
     ledger.calls = 0
@@ -127,6 +129,104 @@ async def test_a_call_waits_for_room_that_others_hold_and_is_refused_when_there_
     assert "cost limit" in str((await budget.reserve("c", prompt_tokens=None, max_tokens=100)).refused)
 
 
+async def test_a_call_waits_while_one_that_may_not_be_sent_holds_the_last_of_the_calls() -> None:
+    budget = meter(max_calls=2)
+    for name in ("a", "b"):
+        assert (await budget.reserve(name, prompt_tokens=1, max_tokens=1)).refused is None
+    waiting = [asyncio.create_task(budget.reserve(name, prompt_tokens=1, max_tokens=1)) for name in ("c", "d")]
+    await asyncio.sleep(0.01)
+    assert not any(task.done() for task in waiting)
+    budget.release("a")
+    assert (await waiting[0]).refused is None
+    budget.completed("b", good())
+    await asyncio.sleep(0.01)
+    assert not waiting[1].done()
+    budget.failed("c", bad())
+    assert (await waiting[1]).refused == "the limit of 2 calls is used up"
+
+
+async def test_a_refusal_says_how_many_calls_were_made_before_this_start() -> None:
+    budget = BudgetMeter(Ledger(Limits(max_calls=3), calls=4), clock=Clock())
+    refused = (await budget.reserve("a", prompt_tokens=1, max_tokens=1)).refused
+    assert refused == "the limit of 3 calls is used up (4 were made before this start)"
+
+
+class Crowd:
+    """Calls that all want to be sent at once, as a run's do: a refusal stops what has not left, as a stop does."""
+
+    def __init__(self, budget: BudgetMeter, chance: random.Random, *, unwanted: frozenset[int] = frozenset()) -> None:
+        self.budget, self.chance, self.unwanted = budget, chance, unwanted
+        self.sent = 0
+        self.held_up = 0
+        self.refused: str | None = None
+
+    async def run(self, calls: int, places: int) -> None:
+        limiter = AdaptiveLimiter(places)
+        async with asyncio.TaskGroup() as group:
+            for number in range(calls):
+                group.create_task(self._call(number, limiter))
+
+    async def _call(self, number: int, limiter: AdaptiveLimiter) -> None:
+        name = str(number)
+        await self._pause()
+        await limiter.acquire()
+        try:
+            if self.refused is not None:
+                return
+            reserved = await self.budget.reserve(name, prompt_tokens=None, max_tokens=100)
+            if reserved.refused is not None:
+                self.refused = reserved.refused
+                return
+            await self._pause()  # the clip's lock, and the disk
+            if number in self.unwanted or self.refused is not None:
+                self.held_up += number not in self.unwanted
+                self.budget.release(name)
+                return
+            self.sent += 1
+            await self._pause()
+            self._settle(name)
+        finally:
+            limiter.release(None)
+
+    def _settle(self, name: str) -> None:
+        usage = {"prompt_tokens": self.chance.randrange(1000), "completion_tokens": self.chance.randrange(100)}
+        if self.chance.random() < 0.3:
+            self.budget.failed(name, bad(billed=self.chance.random() < 0.5))
+        else:
+            self.budget.completed(name, good(**usage))
+
+    async def _pause(self) -> None:
+        for _ in range(self.chance.randrange(6)):
+            await asyncio.sleep(0)
+
+
+@given(
+    st.randoms(use_true_random=False), st.integers(1, 30), st.integers(1, 40), st.integers(1, 16),
+    st.frozensets(st.integers(0, 39)),
+)  # fmt: skip
+def test_a_limit_of_calls_is_used_exactly_whatever_the_order(
+    chance: random.Random, limit: int, calls: int, places: int, unwanted: frozenset[int]
+) -> None:
+    crowd = Crowd(meter(max_calls=limit), chance, unwanted=unwanted)
+    asyncio.run(crowd.run(calls, places))
+    wanted = len(set(range(calls)) - unwanted)
+    assert crowd.held_up == 0
+    assert crowd.sent == crowd.budget.ledger.calls
+    assert crowd.sent == limit if crowd.refused else crowd.sent == wanted <= limit
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 25), st.integers(1, 40), st.integers(1, 16))
+def test_a_cost_limit_is_used_until_the_next_call_could_break_it(
+    chance: random.Random, thousandths: int, calls: int, places: int
+) -> None:
+    limit, bound = Decimal(thousandths) / 1000, Decimal("0.002")
+    crowd = Crowd(meter(max_cost=limit), chance)
+    asyncio.run(crowd.run(calls, places))
+    assert crowd.held_up == 0
+    assert crowd.budget.ledger.spent <= limit
+    assert crowd.budget.ledger.spent + bound > limit if crowd.refused else crowd.sent == calls
+
+
 async def test_gpu_hours_are_charged_by_the_clock_and_never_beyond_the_limit() -> None:
     clock = Clock()
     ledger = Ledger(Limits(max_cost=Decimal(1)))
@@ -136,6 +236,7 @@ async def test_gpu_hours_are_charged_by_the_clock_and_never_beyond_the_limit() -
     clock.now = 8 * 60
     assert (await budget.reserve("b", prompt_tokens=1, max_tokens=1)).refused is None
     assert ledger.spent == Decimal("0.8")
+    budget.completed("b", good())
     clock.now = 9 * 60 + 1
     assert (await budget.reserve("c", prompt_tokens=1, max_tokens=1)).refused is not None
 
