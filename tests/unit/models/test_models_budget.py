@@ -151,6 +151,82 @@ async def test_a_refusal_says_how_many_calls_were_made_before_this_start() -> No
     assert refused == "the limit of 3 calls is used up (4 were made before this start)"
 
 
+class Crowd:
+    """Calls that all want to be sent at once, as a run's do: a refusal stops what has not left, as a stop does."""
+
+    def __init__(self, budget: BudgetMeter, chance: random.Random, *, unwanted: frozenset[int] = frozenset()) -> None:
+        self.budget, self.chance, self.unwanted = budget, chance, unwanted
+        self.sent = 0
+        self.held_up = 0
+        self.refused: str | None = None
+
+    async def run(self, calls: int, places: int) -> None:
+        limiter = AdaptiveLimiter(places)
+        async with asyncio.TaskGroup() as group:
+            for number in range(calls):
+                group.create_task(self._call(number, limiter))
+
+    async def _call(self, number: int, limiter: AdaptiveLimiter) -> None:
+        name = str(number)
+        await self._pause()
+        await limiter.acquire()
+        try:
+            if self.refused is not None:
+                return
+            reserved = await self.budget.reserve(name, prompt_tokens=None, max_tokens=100)
+            if reserved.refused is not None:
+                self.refused = reserved.refused
+                return
+            await self._pause()  # the clip's lock, and the disk
+            if number in self.unwanted or self.refused is not None:
+                self.held_up += number not in self.unwanted
+                self.budget.release(name)
+                return
+            self.sent += 1
+            await self._pause()
+            self._settle(name)
+        finally:
+            limiter.release(None)
+
+    def _settle(self, name: str) -> None:
+        usage = {"prompt_tokens": self.chance.randrange(1000), "completion_tokens": self.chance.randrange(100)}
+        if self.chance.random() < 0.3:
+            self.budget.failed(name, bad(billed=self.chance.random() < 0.5))
+        else:
+            self.budget.completed(name, good(**usage))
+
+    async def _pause(self) -> None:
+        for _ in range(self.chance.randrange(6)):
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_limit_of_calls_is_used_exactly_whatever_the_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vlmrec.models.budget.POLL_S", 0.001)
+    chance = random.Random(seed)
+    limit, calls, places = chance.randrange(1, 31), chance.randrange(1, 41), chance.randrange(1, 17)
+    unwanted = frozenset(chance.sample(range(40), chance.randrange(10)))
+    crowd = Crowd(meter(max_calls=limit), chance, unwanted=unwanted)
+    asyncio.run(crowd.run(calls, places))
+    wanted = len(set(range(calls)) - unwanted)
+    assert crowd.held_up == 0
+    assert crowd.sent == crowd.budget.ledger.calls
+    assert crowd.sent == (limit if crowd.refused else wanted) <= limit
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cost_limit_is_used_until_the_next_call_could_break_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vlmrec.models.budget.POLL_S", 0.001)
+    chance = random.Random(seed)
+    limit, bound = Decimal(chance.randrange(1, 26)) / 1000, Decimal("0.002")
+    calls, places = chance.randrange(1, 41), chance.randrange(1, 17)
+    crowd = Crowd(meter(max_cost=limit), chance)
+    asyncio.run(crowd.run(calls, places))
+    assert crowd.held_up == 0
+    assert crowd.budget.ledger.spent <= limit
+    assert crowd.budget.ledger.spent + bound > limit if crowd.refused else crowd.sent == calls
+
+
 async def test_gpu_hours_are_charged_by_the_clock_and_never_beyond_the_limit() -> None:
     clock = Clock()
     ledger = Ledger(Limits(max_cost=Decimal(1)))
