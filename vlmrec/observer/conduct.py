@@ -21,9 +21,8 @@ FAR_END = (0.16, 0.2)  # of the picture's height: rows that a vehicle's far end 
 # of the picture's height: the far end of one that is ahead, at most, and of one beside, at least
 AHEAD, LEVEL = 0.16, 0.26
 NEXT = 0.85  # lanes between the camera and the near side of one in the next lane, at most
-SHORT = (
-    0.5  # of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that
-)
+# of the row at which its side enters the picture: the row of its far end, where it is seen no longer than that
+SHORT = 0.5
 BUMPER = 0.85  # of the row below it on the road: the row of a bumper's lower edge, a sixth of the camera's height up
 WATCHED = 4  # sightings a second before that it takes to say that it has been beside the ego all the while
 LEAST_WAY = 0.006  # of the ego's own way, in 1/px: below it nothing can be said

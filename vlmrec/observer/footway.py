@@ -34,11 +34,8 @@ WIDTH = (1.0, 4.2)  # camera heights: from the narrowest footway to the widest
 KERB = 0.9  # camera heights that the sight of a kerb's face takes up at most
 MARGIN = 0.3  # camera heights of bare road between the last line and the kerb
 PAINT = 0.4  # camera heights: what is wider than this, and no road, parts the strip from the road
-APART, TOO_FAR, PAIRS = (
-    0.0022,
-    0.006,
-    40,
-)  # 1/px of the ego's way between two pictures that are compared, at most; pairs
+APART, TOO_FAR = 0.0022, 0.006  # 1/px of the ego's way between two pictures that are compared, and at most
+PAIRS = 40
 LONGEST = 0.35  # s between the two
 DEEP, FINE = 0.010, 0.0002  # 1/px of way that the compared stretch is long, and its grain
 ROUGH = 25  # grains: shading that is coarser doesn't count

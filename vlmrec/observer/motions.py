@@ -241,7 +241,7 @@ def lane_line(scene: Scene, party: Party) -> Finding:
 
 
 def centre_line_crossed(scene: Scene, party: Party) -> Finding:
-    """No, where the crossed line is white; a yellow one says yes."""
+    """No, where the crossed line is white; a yellow one that the ego crossed says yes."""
     move, tint = maneuver(scene, party), scene.roadway.divider_tint
     if _from_behind(scene, party):
         return unknown("it came from behind, and where it crossed over was not seen")

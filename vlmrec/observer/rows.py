@@ -34,11 +34,8 @@ EVEN = (
 BESIDE = (0.15, 1.3)  # lanes from the camera to the side of one of the row
 # lanes from the row's usual side, outwards and towards the ego, of one of it at most
 OUT_OF_LINE, COMING_OVER = 0.35, 0.6
-CLEAR, OFTEN, WHEEL = (
-    40.0,
-    4,
-    0.65,
-)  # px: a distance row; sightings nearer than that; and camera heights that a wheel is wide
+# px: a distance row; sightings nearer than that; and camera heights that a wheel is wide
+CLEAR, OFTEN, WHEEL = 40.0, 4, 0.65
 AMISS = 0.003  # 1/px: how far off a rear end is measured at most
 
 

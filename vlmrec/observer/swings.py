@@ -33,11 +33,8 @@ MOST = 0.5  # lanes: what seems to come over further before it leaves the pictur
 UNSEEN = 0.6  # s at most from when it was last seen to the contact
 OVER, RATHER = 0.06, 1.5  # lanes that it came over at least, and times what any other of the row seemed to
 CORNER_OVER = 0.18  # lanes, the same of its front corner: what stands seems to come over by a tenth
-MOVING_OVER, MOVING, MUCH = (
-    0.15,
-    0.05,
-    2.0,
-)  # lanes, of one still moving over; what it did lately, and times any other's
+# lanes, of one still moving over; what it did lately, and times any other's
+MOVING_OVER, MOVING, MUCH = 0.15, 0.05, 2.0
 SIDE_ROWS, SIDE_TIME = (25.0, 150.0), 2.4  # px, and s before it was last seen: where and when its side's place is told
 ALL_HIDDEN = 0.85  # of its nearest row, the farthest of a foot that is all hidden
 MIDDLE, LONG = 0.25, 1.0  # lanes from the ego's middle, and s in sight, of one that is hit straight ahead

@@ -18,11 +18,8 @@ AROUND = (1.0, 1.5)  # s before and after a thing is first followed, in which th
 SAME_ROW = 0.15  # of a distance row: further apart, the thing was not at the vehicle
 SAME_LANE = 0.45  # lanes
 SEEN = 6  # sightings of the vehicle
-BEFORE, LEAST_BEFORE, LEAST_AFTER = (
-    1.0,
-    6,
-    4,
-)  # s, and sightings of a vehicle before a thing fell from it, and of the thing
+# s, and sightings of a vehicle before a thing fell from it, and of the thing
+BEFORE, LEAST_BEFORE, LEAST_AFTER = 1.0, 6, 4
 # of the ego's pace: the vehicle's, at least, and the thing's in the half second after, at most: braking does less
 KEPT, FELL_BACK = 0.7, 0.55
 
